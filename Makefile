@@ -1,0 +1,41 @@
+# Two commands on a machine with python3.11, pip and make: `make demo` and `make test`.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check -q
+STAMP := $(VENV)/.installed-
+SOURCES := pyproject.toml constraints.txt
+
+.PHONY: demo test lint help clean
+
+help:
+	@echo "make demo   set up and recognise unseen animals on the bundled data"
+	@echo "make test   set up and run the tests"
+	@echo "make lint   ruff, mypy and the import rules"
+	@echo "make clean  remove the environment and caches"
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP)run: $(BIN)/python $(SOURCES)
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(STAMP)dev: $(BIN)/python $(SOURCES)
+	$(PIP) install -c constraints.txt -e '.[test,lint]'
+	@touch $@ $(STAMP)run
+
+demo: $(STAMP)run
+	$(BIN)/zslearn demo
+
+test: $(STAMP)dev
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+lint: $(STAMP)dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

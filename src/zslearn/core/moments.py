@@ -1,0 +1,359 @@
+"""Sufficient statistics of labelled features: everything linear methods ever need of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from zslearn.exceptions import InvalidInputError
+
+Array = NDArray[np.float64]
+Matrix = Any  # dense array-like or scipy sparse, one row a sample
+
+# float32 products over at most this many rows, summed in float64, keep about 1e-8 relative error.
+BLOCK_ROWS = 8192
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Class counts, class sums and the Gram matrix of labelled features.
+
+    Every sample of a class has the same signature, so these are sufficient for every linear
+    method of the library: they add up over blocks, workers and days, and subtracting a part is
+    the same as never having seen it.
+
+    With ``centred=True`` sums and Gram are kept about the mean (`origin`) and merged by the
+    formula of Chan, Golub and LeVeque, which keeps its digits where raw sums of features with a
+    large offset lose theirs.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        Sorted class labels.
+    counts : ndarray of shape (n_classes,)
+        Total weight (number of samples) of each class.
+    sums : ndarray of shape (n_classes, n_features)
+        Sum over each class of ``x - origin``.
+    gram : ndarray of shape (n_features, n_features)
+        Sum over all samples of ``(x - origin)(x - origin)ᵀ``.
+    origin : ndarray of shape (n_features,)
+        Zero for raw moments, the mean for centred ones.
+    centred : bool
+        Whether `origin` follows the mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 0.0], [3.0, 2.0], [0.0, 4.0]])
+    >>> a = Moments.of(X[:2], ["cat", "dog"])
+    >>> b = Moments.of(X[2:], ["cat"])
+    >>> (a + b).sums
+    array([[1., 4.],
+           [3., 2.]])
+    >>> (a + b - b).n_samples
+    2.0
+    """
+
+    classes: NDArray
+    counts: Array
+    sums: Array
+    gram: Array
+    origin: Array
+    centred: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        X: Matrix,
+        y: ArrayLike,
+        *,
+        centred: bool = False,
+        sample_weight: ArrayLike | None = None,
+        block_rows: int = BLOCK_ROWS,
+    ) -> Moments:
+        """Compute the moments of a data set, block by block.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Features; float32 blocks are multiplied in float32 and summed in float64.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        centred : bool, default=False
+            Keep the moments about the mean.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weight of each sample.
+        block_rows : int, default=8192
+            Rows worked on at a time.
+
+        Returns
+        -------
+        Moments
+        """
+        matrix = X if sparse.issparse(X) else np.asarray(X)
+        labels = np.asarray(y)
+        _check_rows(matrix, labels)
+        weights = _checked_weights(sample_weight, len(labels))
+        classes, index = np.unique(labels, return_inverse=True)
+        n_features = matrix.shape[1]
+        total = cls.empty(n_features, centred=centred)
+        for rows in _blocks(matrix.shape[0], block_rows):
+            weight = None if weights is None else weights[rows]
+            total += _block_moments(matrix[rows], index[rows], len(classes), weight, centred)
+        return replace(total, classes=classes[total.classes])
+
+    @classmethod
+    def empty(cls, n_features: int, *, centred: bool = False) -> Moments:
+        """Return the moments of no data, the neutral element of ``+``."""
+        return cls(
+            classes=np.empty(0, dtype=np.intp),
+            counts=np.zeros(0),
+            sums=np.zeros((0, n_features)),
+            gram=np.zeros((n_features, n_features)),
+            origin=np.zeros(n_features),
+            centred=centred,
+        )
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.gram.shape[0]
+
+    @property
+    def n_samples(self) -> float:
+        """Total weight of all samples."""
+        return float(self.counts.sum())
+
+    @property
+    def mean(self) -> Array:
+        """Mean feature vector."""
+        return self.origin + self.sums.sum(axis=0) / max(self.n_samples, np.finfo(float).tiny)
+
+    @property
+    def class_means(self) -> Array:
+        """Mean feature vector of each class."""
+        return self.origin + self.sums / self.counts[:, None]
+
+    def about(self, origin: ArrayLike, *, centred: bool = False) -> Moments:
+        """Return the same moments taken about another point."""
+        point = np.asarray(origin, dtype=np.float64)
+        shift = self.origin - point
+        total = self.sums.sum(axis=0)
+        cross = np.outer(total, shift)
+        gram = self.gram + cross + cross.T + self.n_samples * np.outer(shift, shift)
+        sums = self.sums + self.counts[:, None] * shift
+        return Moments(self.classes, self.counts, sums, gram, point, centred=centred)
+
+    def restricted(self, classes: ArrayLike) -> tuple[Array, Array]:
+        """Return counts and sums of the given classes, in that order."""
+        wanted = np.asarray(classes)
+        rows = np.searchsorted(self.classes, wanted)
+        rows = np.minimum(rows, len(self.classes) - 1)
+        if len(self.classes) == 0 or not np.array_equal(self.classes[rows], wanted):
+            raise InvalidInputError("some classes asked for are not among those of the moments.")
+        return self.counts[rows], self.sums[rows]
+
+    def __add__(self, other: Moments) -> Moments:
+        return self._combined(other, +1.0)
+
+    def __sub__(self, other: Moments) -> Moments:
+        return self._combined(other, -1.0)
+
+    def _combined(self, other: Moments, sign: float) -> Moments:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        _check_compatible(self, other)
+        a, b = _at_common_origin(self, other, sign)
+        classes, rows_a, rows_b = _union(a.classes, b.classes)
+        counts = np.zeros(len(classes))
+        sums = np.zeros((len(classes), a.n_features))
+        counts[rows_a] += a.counts
+        sums[rows_a] += a.sums
+        counts[rows_b] += sign * b.counts
+        sums[rows_b] += sign * b.sums
+        if np.any(counts < -1e-9):
+            raise InvalidInputError("cannot subtract moments that hold more samples of a class.")
+        kept = counts > 1e-9
+        return Moments(
+            classes[kept],
+            counts[kept],
+            sums[kept],
+            a.gram + sign * b.gram,
+            a.origin,
+            centred=self.centred,
+        )
+
+
+@dataclass(frozen=True)
+class PairMoments:
+    """Products of paired rows X and S: all that the semantic autoencoder needs of them.
+
+    Attributes
+    ----------
+    semantic_gram : ndarray of shape (n_dimensions, n_dimensions)
+        ``A = SᵀS``.
+    cross : ndarray of shape (n_dimensions, n_features)
+        ``C = SᵀX``.
+    feature_gram : ndarray of shape (n_features, n_features)
+        ``G = XᵀX``.
+    n_samples : float
+        Number of rows.
+    """
+
+    semantic_gram: Array
+    cross: Array
+    feature_gram: Array
+    n_samples: float
+
+    @classmethod
+    def of(cls, X: Matrix, S: ArrayLike) -> PairMoments:
+        """Compute the products of paired rows in blocks of bounded memory."""
+        matrix = X if sparse.issparse(X) else np.asarray(X)
+        semantic = np.asarray(S)
+        _check_rows(matrix, semantic)
+        d, k = matrix.shape[1], semantic.shape[1]
+        A, C, G = np.zeros((k, k)), np.zeros((k, d)), np.zeros((d, d))
+        for rows in _blocks(matrix.shape[0], BLOCK_ROWS):
+            x, s = _as_float(matrix[rows]), _as_float(semantic[rows])
+            A += s.T @ s
+            C += np.asarray((x.T @ s).T)
+            G += _gram(x)
+        return cls(A, C, G, float(matrix.shape[0]))
+
+    @classmethod
+    def of_classes(cls, moments: Moments, signatures: Array) -> PairMoments:
+        """Expand class moments, one signature a class: A = Σ n_c s_c s_cᵀ, C = Σ s_c sum_cᵀ."""
+        weighted = moments.counts[:, None] * signatures
+        return cls(
+            signatures.T @ weighted, signatures.T @ moments.sums, moments.gram, moments.n_samples
+        )
+
+    def __add__(self, other: PairMoments) -> PairMoments:
+        return PairMoments(
+            self.semantic_gram + other.semantic_gram,
+            self.cross + other.cross,
+            self.feature_gram + other.feature_gram,
+            self.n_samples + other.n_samples,
+        )
+
+    def __sub__(self, other: PairMoments) -> PairMoments:
+        return PairMoments(
+            self.semantic_gram - other.semantic_gram,
+            self.cross - other.cross,
+            self.feature_gram - other.feature_gram,
+            self.n_samples - other.n_samples,
+        )
+
+
+def _block_moments(
+    block: Matrix,
+    index: NDArray[np.intp],
+    n_classes: int,
+    weight: Array | None,
+    centred: bool,
+) -> Moments:
+    """Moments of one block, with classes numbered 0 .. n_classes - 1."""
+    x = _as_float(block)
+    ones = np.ones(len(index)) if weight is None else weight
+    counts: Array = np.bincount(index, weights=ones, minlength=n_classes).astype(np.float64)
+    origin = np.zeros(x.shape[1])
+    if centred and not sparse.issparse(x) and counts.sum() > 0:
+        origin = np.average(x, axis=0, weights=ones).astype(np.float64)
+        x = x - origin.astype(x.dtype)
+        origin = origin.astype(x.dtype).astype(np.float64)
+    rows = np.arange(len(index))
+    one_hot = sparse.csr_array((ones.astype(x.dtype), (index, rows)), shape=(n_classes, len(index)))
+    product = one_hot @ x
+    sums = product.toarray() if sparse.issparse(product) else product
+    root = x if weight is None else _scaled_rows(x, np.sqrt(weight))
+    here = Moments(
+        np.arange(n_classes), counts, sums.astype(np.float64), _gram(root), origin, centred
+    )
+    return here.about(here.mean, centred=True) if centred else here
+
+
+def _gram(x: Matrix) -> Array:
+    """``xᵀx`` in the precision of x, as dense float64."""
+    product = x.T @ x
+    dense = product.toarray() if sparse.issparse(product) else product
+    return np.asarray(dense, dtype=np.float64)
+
+
+def _scaled_rows(x: Matrix, factor: Array) -> Matrix:
+    """Multiply each row of x by its factor."""
+    if sparse.issparse(x):
+        return sparse.diags_array(factor.astype(x.dtype)) @ x
+    return x * factor[:, None].astype(x.dtype)
+
+
+def _as_float(block: Matrix) -> Matrix:
+    """Keep float32 and float64, widen half precision to float32 and anything else to float64."""
+    if block.dtype in (np.float32, np.float64):
+        return block
+    return block.astype(np.float32 if block.dtype == np.float16 else np.float64)
+
+
+def _at_common_origin(a: Moments, b: Moments, sign: float) -> tuple[Moments, Moments]:
+    """Move centred moments to the mean of their combination; raw ones stay as they are."""
+    if not a.centred:
+        return a, b
+    weight = a.n_samples + sign * b.n_samples
+    if weight <= 0:
+        return a, b.about(a.origin, centred=True)
+    # Written as a small step from a's mean, so that a large common offset costs no digits.
+    step = sign * b.n_samples / weight * (b.mean - a.mean)
+    mean = a.mean + step
+    return a.about(mean, centred=True), b.about(mean, centred=True)
+
+
+def _union(a: NDArray, b: NDArray) -> tuple[NDArray, NDArray[np.intp], NDArray[np.intp]]:
+    """Sorted union of two sorted label arrays and where each of them sits in it."""
+    if len(a) == 0 or len(b) == 0:
+        both = b if len(a) == 0 else a
+    else:
+        both = np.union1d(a, b)
+    return both, np.searchsorted(both, a), np.searchsorted(both, b)
+
+
+def _blocks(n_rows: int, size: int) -> Iterator[slice]:
+    """Slices that cover n_rows in pieces of at most `size`."""
+    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+
+def _check_rows(matrix: Matrix, other: NDArray) -> None:
+    if matrix.ndim != 2 or other.ndim not in (1, 2):
+        raise InvalidInputError(
+            f"features must be a matrix with one row a sample; got {matrix.ndim} dimension(s)."
+        )
+    if matrix.shape[0] != other.shape[0]:
+        raise InvalidInputError(
+            f"features have {matrix.shape[0]} rows but their labels have {other.shape[0]}."
+        )
+
+
+def _checked_weights(sample_weight: ArrayLike | None, n_samples: int) -> Array | None:
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_samples,) or not np.all(np.isfinite(weights)) or np.any(weights < 0):
+        raise InvalidInputError(
+            f"sample_weight must hold {n_samples} finite, non-negative numbers; "
+            f"got shape {weights.shape}."
+        )
+    return weights
+
+
+def _check_compatible(a: Moments, b: Moments) -> None:
+    if a.n_features != b.n_features:
+        raise InvalidInputError(
+            f"moments of {a.n_features} and of {b.n_features} features cannot be combined."
+        )
+    if a.centred != b.centred:
+        raise InvalidInputError(
+            "raw and centred moments cannot be combined; compute both with the same centred=."
+        )

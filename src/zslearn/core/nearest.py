@@ -1,0 +1,153 @@
+"""Scores and the best k of many samples against many classes, in blocks of bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from zslearn.exceptions import InvalidInputError
+
+Matrix = Any  # dense array or scipy sparse, one row a sample
+Metric = Literal["cosine", "dot", "euclidean"]
+METRICS: tuple[str, ...] = get_args(Metric)
+
+BLOCK_BYTES = 64 * 2**20
+_GROUP = 128
+
+
+def row_norms(M: Matrix) -> NDArray:
+    """Euclidean length of each row, in the precision of M."""
+    if sparse.issparse(M):
+        return np.sqrt(np.asarray(M.multiply(M).sum(axis=1)).ravel())
+    return np.sqrt(np.einsum("ij,ij->i", M, M))
+
+
+def unit_rows(M: Matrix) -> Matrix:
+    """Scale each row to unit length; rows of zeros stay zero."""
+    norms = row_norms(M)
+    factor = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    if sparse.issparse(M):
+        return sparse.csr_array(sparse.diags_array(factor.astype(M.dtype)) @ M)
+    return M * factor[:, None]
+
+
+def scores(queries: Matrix, classes: NDArray, metric: Metric) -> NDArray:
+    """Return how well each query fits each class; larger is better.
+
+    Parameters
+    ----------
+    queries : array or sparse matrix of shape (n_samples, n_dimensions)
+        Samples.
+    classes : ndarray of shape (n_classes, n_dimensions)
+        One vector a class, in the same space.
+    metric : {"cosine", "dot", "euclidean"}
+        Cosine similarity, inner product, or the negative squared Euclidean distance. The cosine
+        with a vector of zeros is 0.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores(np.array([[3.0, 4.0]]), np.array([[1.0, 0.0], [3.0, 4.0]]), "euclidean")
+    array([[-20.,  -0.]])
+    """
+    check_metric(metric)
+    targets = classes.astype(queries.dtype, copy=False)
+    if metric == "cosine":
+        return np.asarray(unit_rows(queries) @ unit_rows(targets).T)
+    products = np.asarray(queries @ targets.T)
+    if metric == "dot":
+        return products
+    squares = row_norms(queries)[:, None] ** 2 + row_norms(targets) ** 2
+    return -np.maximum(squares - 2.0 * products, 0.0)
+
+
+def top_k(
+    queries: Matrix,
+    classes: NDArray,
+    k: int,
+    metric: Metric,
+    *,
+    block_bytes: int = BLOCK_BYTES,
+) -> tuple[NDArray[np.intp], NDArray]:
+    """Return the k best classes of each query, best first, ties in class order.
+
+    Parameters
+    ----------
+    queries : array or sparse matrix of shape (n_samples, n_dimensions)
+        Samples.
+    classes : ndarray of shape (n_classes, n_dimensions)
+        One vector a class.
+    k : int
+        How many classes to return, at most n_classes.
+    metric : {"cosine", "dot", "euclidean"}
+        See `scores`.
+    block_bytes : int
+        Memory for one block of scores; the full score matrix is never made.
+
+    Returns
+    -------
+    indices, values : ndarrays of shape (n_samples, k)
+    """
+    if not 1 <= k <= len(classes):
+        raise InvalidInputError(
+            f"k must lie between 1 and the number of candidates, {len(classes)}; got {k}."
+        )
+    targets = classes.astype(queries.dtype, copy=False)
+    if metric == "cosine":
+        queries, targets, metric = unit_rows(queries), unit_rows(targets), "dot"
+    indices = np.empty((queries.shape[0], k), dtype=np.intp)
+    values = np.empty((queries.shape[0], k), dtype=queries.dtype)
+    for rows in row_blocks(queries.shape[0], len(classes) * queries.dtype.itemsize, block_bytes):
+        block = scores(queries[rows], targets, metric)
+        indices[rows], values[rows] = best_columns(block, k)
+    return indices, values
+
+
+def best_columns(values: NDArray, k: int) -> tuple[NDArray[np.intp], NDArray]:
+    """Return the k largest entries of each row, best first, ties by the lower column.
+
+    Wide rows are cut into groups: the k best entries always lie in the k groups with the
+    largest maxima, so only those are sorted.
+    """
+    if k == 1:
+        best = values.argmax(axis=1)[:, None]
+        return best, np.take_along_axis(values, best, axis=1)
+    n_rows, n_columns = values.shape
+    n_groups = n_columns // _GROUP
+    if n_groups <= k:
+        return _sorted_columns(values, np.broadcast_to(np.arange(n_columns), values.shape), k)
+    grouped = values[:, : n_groups * _GROUP].reshape(n_rows, n_groups, _GROUP)
+    order = np.argsort(-grouped.max(axis=2), axis=1, kind="stable")[:, :k]
+    order.sort(axis=1)
+    columns = (order[:, :, None] * _GROUP + np.arange(_GROUP)).reshape(n_rows, -1)
+    tail = np.arange(n_groups * _GROUP, n_columns)
+    columns = np.hstack([columns, np.broadcast_to(tail, (n_rows, len(tail)))])
+    return _sorted_columns(np.take_along_axis(values, columns, axis=1), columns, k)
+
+
+def row_blocks(n_rows: int, bytes_per_row: int, block_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
+    """Slices of rows such that a block of them takes about `block_bytes`."""
+    size = max(1, block_bytes // max(bytes_per_row, 1))
+    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+
+def check_metric(metric: str) -> None:
+    """Refuse a metric that does not exist."""
+    if metric not in METRICS:
+        raise InvalidInputError(f"metric must be one of {', '.join(METRICS)}; got {metric!r}.")
+
+
+def _sorted_columns(
+    values: NDArray, columns: NDArray[np.intp], k: int
+) -> tuple[NDArray[np.intp], NDArray]:
+    """Sort candidate columns (given in ascending order) by value, stably, and keep k."""
+    order = np.argsort(-values, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(columns, order, axis=1), np.take_along_axis(values, order, axis=1)

@@ -1,0 +1,91 @@
+"""Zero-shot accuracy along a path of linear models, without ever forming a model.
+
+For every linear method the score of class c is ``scale_c · x·p_c + offset_c`` with the class
+vector p_c in feature space, up to terms that are the same for all classes. The semantic
+autoencoder's two directions share the products x·p_c and differ in scale and offset alone.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from zslearn.core.nearest import BLOCK_BYTES, Metric, row_blocks, row_norms
+
+Direction = Literal["encode", "decode"]
+
+
+def scoring_rule(
+    prototypes: NDArray, signatures: NDArray, direction: Direction, metric: Metric
+) -> tuple[NDArray, NDArray]:
+    """Return (scale, offset) of each class such that the ranking equals that of the metric.
+
+    Parameters
+    ----------
+    prototypes : ndarray of shape (..., n_classes, n_features)
+        Signatures decoded to the feature space.
+    signatures : ndarray of shape (n_classes, n_dimensions)
+        The signatures themselves.
+    direction : {"encode", "decode"}
+        Compare in the semantic space or in the feature space.
+    metric : {"cosine", "dot", "euclidean"}
+        How to compare.
+
+    Returns
+    -------
+    scale, offset : ndarrays of shape (..., n_classes)
+    """
+    shape = prototypes.shape[:-1]
+    if direction == "decode":
+        norms = np.sqrt(np.einsum("...j,...j->...", prototypes, prototypes))
+    else:
+        norms = np.broadcast_to(row_norms(signatures), shape)
+    if metric == "cosine":
+        scale = np.divide(1.0, norms, out=np.zeros(shape), where=norms > 0)
+        return scale, np.zeros(shape)
+    if metric == "euclidean":
+        return np.full(shape, 2.0), -(norms**2)
+    return np.ones(shape), np.zeros(shape)
+
+
+def path_accuracy(
+    X: NDArray | sparse.sparray,
+    y: NDArray[np.intp],
+    prototypes: NDArray,
+    rules: list[tuple[NDArray, NDArray]],
+) -> NDArray[np.float64]:
+    """Accuracy of each class for every model of a path and every scoring rule.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        Held-out samples.
+    y : ndarray of shape (n_samples,)
+        Index of the true class among the candidates.
+    prototypes : ndarray of shape (n_models, n_classes, n_features)
+        Class vectors of each model.
+    rules : list of (scale, offset), each of shape (n_models, n_classes)
+        From `scoring_rule`.
+
+    Returns
+    -------
+    ndarray of shape (n_rules, n_models, n_classes)
+        NaN for candidates without samples.
+    """
+    n_models, n_classes, n_features = prototypes.shape
+    hits = np.zeros((len(rules), n_models, n_classes))
+    flat = prototypes.reshape(-1, n_features).astype(X.dtype, copy=False).T
+    for rows in row_blocks(X.shape[0], flat.shape[1] * X.dtype.itemsize, 4 * BLOCK_BYTES):
+        products = np.asarray(X[rows] @ flat).reshape(-1, n_models, n_classes)
+        truth = y[rows]
+        for r, (scale, offset) in enumerate(rules):
+            ranked = products * scale.astype(products.dtype) + offset.astype(products.dtype)
+            correct = ranked.argmax(axis=2) == truth[:, None]
+            for c in np.unique(truth):
+                hits[r, :, c] += correct[truth == c].sum(axis=0)
+    counts = np.bincount(y, minlength=n_classes).astype(float)
+    counts[counts == 0] = np.nan
+    return hits / counts

@@ -1,0 +1,88 @@
+"""The errors zslearn raises; each kind builds its own message."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class ZslearnError(Exception):
+    """Base of every error the library raises on purpose."""
+
+
+class InvalidInputError(ZslearnError, ValueError):
+    """A value, shape or file content that cannot be used."""
+
+
+class InvalidTypeError(ZslearnError, TypeError):
+    """An argument of a kind that cannot be used."""
+
+
+class ImmutableError(ZslearnError, AttributeError):
+    """An attempt to change something that is fixed for life."""
+
+
+class MissingFileError(ZslearnError, FileNotFoundError):
+    """A file or folder that is not there."""
+
+
+class UnknownClassError(InvalidInputError):
+    """Class names that have no signature.
+
+    Parameters
+    ----------
+    unknown : sequence of labels
+        The names that were not found.
+    known : sequence of labels
+        The names that exist.
+    remedy : str
+        What the user can do.
+    """
+
+    def __init__(
+        self,
+        unknown: Sequence[object],
+        known: Sequence[object],
+        remedy: str = "Add a row for it or correct the name.",
+    ) -> None:
+        first = unknown[0]
+        more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
+        near = closest_name(first, known)
+        hint = f", the closest is {near!r}" if near is not None else ""
+        super().__init__(
+            f"Class {_plain(first)!r}{more} has no signature; {len(known)} classes have one{hint}. "
+            f"{remedy}"
+        )
+
+
+class TransductiveBatchError(InvalidInputError):
+    """A batch too small for a method that standardises over the batch."""
+
+    def __init__(self, method: str, n_samples: int, needed: int) -> None:
+        super().__init__(
+            f"{method} uses the whole test batch and cannot do that honestly with {n_samples} "
+            f"sample(s); it needs at least {needed}. Predict a larger batch at once or use an "
+            "inductive method such as SAEClassifier."
+        )
+
+
+class MissingExtraError(ZslearnError, ImportError):
+    """An optional dependency that is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package!r}, which is not installed. "
+            f"Install it with: pip install 'zslearn[{extra}]'"
+        )
+
+
+def closest_name(name: object, known: Iterable[object]) -> object | None:
+    """Return the known name most like `name`, or None if nothing is near."""
+    spelled = {str(_plain(other)): _plain(other) for other in known}
+    near = difflib.get_close_matches(str(_plain(name)), spelled, n=1, cutoff=0.5)
+    return spelled[near[0]] if near else None
+
+
+def _plain(name: object) -> object:
+    """Turn a numpy scalar into the Python value it holds, for readable messages."""
+    return name.item() if hasattr(name, "item") else name
