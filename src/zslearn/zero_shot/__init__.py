@@ -1,0 +1,15 @@
+"""Zero-shot classifiers, one method a file, all with one interface."""
+
+from zslearn.zero_shot._base import ZeroShotClassifier
+from zslearn.zero_shot._registry import METHODS, make_classifier
+from zslearn.zero_shot._tags import ZeroShotTags
+from zslearn.zero_shot.sae import Explanation, SAEClassifier
+
+__all__ = [
+    "METHODS",
+    "Explanation",
+    "SAEClassifier",
+    "ZeroShotClassifier",
+    "ZeroShotTags",
+    "make_classifier",
+]
