@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 
 class ZslearnError(Exception):
     """Base of every error the library raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Worker processes send errors back whole; kinds that build their own message take other
+        # arguments than the message, so they are restored without calling __init__ again.
+        return _restored, (type(self), self.args)
 
 
 class InvalidInputError(ZslearnError, ValueError):
@@ -86,3 +92,10 @@ def closest_name(name: object, known: Iterable[object]) -> object | None:
 def _plain(name: object) -> object:
     """Turn a numpy scalar into the Python value it holds, for readable messages."""
     return name.item() if hasattr(name, "item") else name
+
+
+def _restored(kind: type[ZslearnError], args: tuple[Any, ...]) -> ZslearnError:
+    """Rebuild an error that came from another process."""
+    error = kind.__new__(kind, *args)
+    error.args = args
+    return error

@@ -1,0 +1,217 @@
+"""What a class table must be, and the messages when it is not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from zslearn.exceptions import InvalidInputError, InvalidTypeError
+
+FloatArray = NDArray[np.float64]
+
+
+def listed(items: Iterable[object], limit: int = 5) -> str:
+    """Spell the first few items, and how many more there are."""
+    every = list(items)
+    more = f" and {len(every) - limit} more" if len(every) > limit else ""
+    return ", ".join(repr(item) for item in every[:limit]) + more
+
+
+def label_list(labels: Any) -> list[Any]:
+    """Return a one-dimensional array-like of labels as a list of Python values."""
+    if isinstance(labels, str | bytes) or not hasattr(labels, "__iter__"):
+        raise InvalidTypeError(
+            f"Expected a sequence of class labels; got {labels!r}. Put a single one in a list."
+        )
+    if getattr(labels, "ndim", 1) != 1:
+        raise InvalidInputError(
+            f"Expected labels of shape (n_labels,); got shape {labels.shape}. Use ravel()."
+        )
+    values: list[Any] = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    nested = next((label for label in values if getattr(label, "__hash__", None) is None), None)
+    if nested is not None:
+        raise InvalidTypeError(f"Expected class labels that are text or integers; got {nested!r}.")
+    return values
+
+
+def checked_names(names: Iterable[Any]) -> NDArray[Any]:
+    """Return class names as an array of text or of int64."""
+    labels = label_list(names)
+    if not labels:
+        raise InvalidInputError("The table is empty: it needs at least one class and got none.")
+    kinds = {_kind(label) for label in labels}
+    if kinds == {"str"}:
+        check_text(labels, "class name")
+    elif kinds != {"int"}:
+        raise InvalidTypeError(
+            f"Class names must be all text or all integers; got {' and '.join(sorted(kinds))}. "
+            "Convert them, for example with str."
+        )
+    _check_distinct(labels, "class names", "Keep one row a class.")
+    try:
+        return np.array(labels, dtype=str if kinds == {"str"} else np.int64)
+    except OverflowError as error:
+        raise InvalidInputError(
+            "A class number does not fit in 64 bits; use text as class names instead."
+        ) from error
+
+
+def checked_vectors(vectors: ArrayLike, labels: Sequence[object]) -> FloatArray:
+    """Return a float64 copy of shape (n_classes, n_dimensions)."""
+    try:
+        values = np.asarray(vectors)
+    except ValueError as error:
+        raise InvalidInputError(_ragged(vectors, labels)) from error
+    if values.ndim != 2:
+        raise InvalidInputError(
+            f"vectors must have shape (n_classes, n_dimensions); got {values.shape}."
+        )
+    if len(values) != len(labels):
+        raise InvalidInputError(
+            f"{len(labels)} class names but {len(values)} vectors; give one vector a class."
+        )
+    if values.shape[1] == 0:
+        raise InvalidInputError("The vectors have zero dimensions; give at least one.")
+    if values.dtype.kind not in "biuf":
+        _check_numeric(np.asarray(vectors, dtype=object), labels)
+    return np.array(values, dtype=np.float64, order="C")
+
+
+def checked_dimensions(dimensions: Sequence[str] | None, n_dimensions: int) -> tuple[str, ...]:
+    """Return the names of the dimensions."""
+    if dimensions is None:
+        return tuple(f"d{i}" for i in range(n_dimensions))
+    names = [str(name) if isinstance(name, str) else name for name in label_list(dimensions)]
+    if len(names) != n_dimensions:
+        raise InvalidInputError(
+            f"{len(names)} dimension names but vectors of length {n_dimensions}; they must agree."
+        )
+    check_text(names, "dimension name")
+    _check_distinct(names, "dimension names", "Rename them; in a file, is the header missing?")
+    return tuple(names)
+
+
+def check_text(texts: Sequence[object], what: str) -> None:
+    """Refuse what is not text, and text that no file can hold."""
+    for text in texts:
+        if not isinstance(text, str):
+            raise InvalidTypeError(f"A {what} must be text; got {text!r}. Convert it with str.")
+        if "\0" in text or text != text.encode(errors="ignore").decode():
+            raise InvalidInputError(
+                f"The {what} {text!r} holds a NUL or half a character and cannot be stored."
+            )
+
+
+def check_finite(vectors: FloatArray, labels: Sequence[object], dimensions: Sequence[str]) -> None:
+    """Refuse NaN and infinity, naming the first."""
+    finite = np.isfinite(vectors)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
+        raise InvalidInputError(
+            f"Class {labels[row]!r} has the value {vectors[row, column]} in dimension "
+            f"{dimensions[column]!r} ({(~finite).sum()} such values in all). Fill them in or drop "
+            "the class."
+        )
+
+
+def ordered_row(name: object, row: Any, dimensions: Sequence[str]) -> list[Any]:
+    """Return the values of ``{dimension: value}`` in the order of `dimensions`."""
+    if not isinstance(row, Mapping):
+        raise InvalidTypeError(
+            f"Class {name!r} is a {type(row).__name__} where others are {{dimension: value}}; "
+            "give all classes in the same form."
+        )
+    differing = set(row) ^ set(dimensions)
+    if differing:
+        raise InvalidInputError(
+            f"Class {name!r} must have the same dimensions as the others; missing or extra: "
+            f"{listed(sorted(differing, key=str))}."
+        )
+    return [row[dimension] for dimension in dimensions]
+
+
+def check_new_rows(rows: Mapping[Any, Any], n_dimensions: int) -> None:
+    """Refuse new vectors of another length than those of the table."""
+    for name, row in rows.items():
+        if not isinstance(row, Mapping) and np.shape(row) != (n_dimensions,):
+            raise InvalidInputError(
+                f"Class {name!r} has a vector of shape {np.shape(row)}; the table needs "
+                f"{(n_dimensions,)}."
+            )
+
+
+def check_same_dimensions(ours: tuple[str, ...], theirs: tuple[str, ...]) -> None:
+    """Refuse a table whose dimensions are others, or in another order."""
+    if len(ours) != len(theirs):
+        raise InvalidInputError(
+            f"The new classes have {len(theirs)} dimensions; the table has {len(ours)}."
+        )
+    for position, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
+        if mine != other:
+            raise InvalidInputError(
+                f"The new classes have dimension {other!r} at position {position} where the table "
+                f"has {mine!r}. Bring the dimensions in the same order and under the same names."
+            )
+
+
+def check_same_classes(ours: Iterable[object], theirs: Iterable[object]) -> None:
+    """Refuse two tables that are not about the same classes."""
+    here, there = dict.fromkeys(ours), dict.fromkeys(theirs)
+    lacking = {
+        "second": [name for name in here if name not in there],
+        "first": [name for name in there if name not in here],
+    }
+    parts = [f"the {which} lacks {listed(names)}" for which, names in lacking.items() if names]
+    if parts:
+        raise InvalidInputError(
+            f"Both tables must have the same classes: {'; '.join(parts)}. Use subset or append."
+        )
+
+
+def _kind(label: object) -> str:
+    """Name the kind of a label; numpy's integers and texts count as Python's."""
+    if isinstance(label, bool | np.bool_):
+        return "bool"
+    if isinstance(label, str):
+        return "str"
+    return "int" if isinstance(label, int | np.integer) else type(label).__name__
+
+
+def _check_distinct(values: Sequence[object], what: str, remedy: str) -> None:
+    """Refuse values that occur twice."""
+    if len(set(values)) != len(values):
+        twice = [value for value, count in Counter(values).items() if count > 1]
+        raise InvalidInputError(f"Duplicate {what}: {listed(twice)}. {remedy}")
+
+
+def _check_numeric(values: NDArray[Any], labels: Sequence[object]) -> None:
+    """Refuse a cell that is no real number, naming it."""
+    for (row, column), cell in np.ndenumerate(values):
+        if isinstance(cell, str | complex) or not _is_number(cell):
+            raise InvalidTypeError(
+                f"Class {labels[row]!r} has {cell!r} in column {column}, which is not a number."
+            )
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _ragged(vectors: Any, labels: Sequence[object]) -> str:
+    """Say which row is longer or shorter than the first."""
+    shapes = [np.shape(row) for row in vectors]
+    for label, shape in zip(labels, shapes, strict=False):
+        if shape != shapes[0]:
+            return (
+                f"All vectors must have one length; class {labels[0]!r} has shape {shapes[0]} and "
+                f"class {label!r} has {shape}."
+            )
+    return "All vectors must have one length."

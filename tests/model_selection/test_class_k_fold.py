@@ -1,0 +1,143 @@
+"""ClassKFold: a partition of the classes, and a guest in scikit-learn's searches."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import GridSearchCV, check_cv, cross_val_score, cross_validate
+
+from zslearn.exceptions import InvalidInputError
+from zslearn.model_selection import ClassKFold
+
+labels = st.lists(st.integers(0, 12), min_size=2, max_size=60).filter(lambda y: len(set(y)) > 1)
+
+
+class NearestCorner(ClassifierMixin, BaseEstimator):
+    """Answers the class whose number is closest to the first feature plus an offset.
+
+    It needs no training sample of a class to predict it, and remembers what it was trained on.
+    """
+
+    def __init__(self, offset=0.0):
+        self.offset = offset
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.rint(X[:, 0] + self.offset).astype(int)
+
+
+@pytest.fixture
+def numbered():
+    y = np.repeat(np.arange(7), [3, 5, 2, 4, 1, 6, 2])
+    return y[:, None] + np.linspace(-0.2, 0.2, len(y))[:, None], y
+
+
+@given(labels, st.data(), st.booleans())
+def test_folds_partition_the_classes_evenly(y, data, shuffle):
+    n_splits = data.draw(st.integers(2, len(set(y))))
+    splitter = ClassKFold(n_splits, shuffle=shuffle, random_state=3 if shuffle else None)
+    folds = splitter.class_folds(y)
+    sizes = [len(fold) for fold in folds]
+    assert len(folds) == n_splits == splitter.get_n_splits()
+    assert max(sizes) - min(sizes) <= 1
+    assert sorted(np.concatenate(folds).tolist()) == sorted(set(y))
+
+
+@given(labels, st.data(), st.booleans())
+def test_each_class_is_wholly_in_one_test_fold(y, data, shuffle):
+    n_splits = data.draw(st.integers(2, len(set(y))))
+    splitter = ClassKFold(n_splits, shuffle=shuffle, random_state=3 if shuffle else None)
+    y, tested = np.array(y), []
+    for (train, test), fold in zip(splitter.split(y, y), splitter.class_folds(y), strict=True):
+        assert set(y[test]) == set(fold)
+        assert not set(y[train]) & set(y[test])
+        assert np.array_equal(np.sort(np.concatenate([train, test])), np.arange(len(y)))
+        tested.extend(test)
+    assert sorted(tested) == list(range(len(y)))
+
+
+def test_unshuffled_folds_are_consecutive_in_sorted_order():
+    y = ["fox", "bat", "elk", "cow", "dog", "bat"]
+    folds = [fold.tolist() for fold in ClassKFold(2).class_folds(y)]
+    assert folds == [["bat", "cow", "dog"], ["elk", "fox"]]
+
+
+def test_folds_depend_on_the_classes_not_on_row_order_or_counts():
+    first = ClassKFold(3, shuffle=True, random_state=0).class_folds([0, 1, 2, 3, 4, 5, 6])
+    again = ClassKFold(3, shuffle=True, random_state=0).class_folds([6, 6, 5, 4, 3, 2, 1, 0, 0])
+    assert [fold.tolist() for fold in first] == [fold.tolist() for fold in again]
+
+
+def test_shuffling_changes_the_folds_with_the_seed():
+    y = np.arange(20)
+    deals = {
+        seed: tuple(map(tuple, ClassKFold(4, shuffle=True, random_state=seed).class_folds(y)))
+        for seed in (0, 1)
+    }
+    in_order = tuple(map(tuple, ClassKFold(4).class_folds(y)))
+    assert len({*deals.values(), in_order}) == 3
+
+
+def test_cross_val_score_tests_on_classes_it_never_trained_on(numbered):
+    X, y = numbered
+    splitter = ClassKFold(3)
+    assert check_cv(splitter) is splitter
+    assert cross_val_score(NearestCorner(), X, y, cv=splitter).tolist() == [1.0, 1.0, 1.0]
+    fitted = cross_validate(NearestCorner(), X, y, cv=splitter, return_estimator=True)["estimator"]
+    for estimator, fold in zip(fitted, splitter.class_folds(y), strict=True):
+        assert sorted([*estimator.classes_, *fold]) == list(range(7))
+
+
+def test_grid_search_chooses_by_unseen_classes(numbered):
+    X, y = numbered
+    search = GridSearchCV(NearestCorner(), {"offset": [-1.0, 0.0, 1.0]}, cv=ClassKFold(7)).fit(X, y)
+    assert search.best_params_ == {"offset": 0.0}
+    assert search.n_splits_ == 7
+    assert search.cv_results_["mean_test_score"].tolist() == [0.0, 1.0, 0.0]
+
+
+def test_repr_tells_the_parameters():
+    expected = "ClassKFold(n_splits=3, random_state=0, shuffle=True)"
+    assert repr(ClassKFold(3, shuffle=True, random_state=0)) == expected
+
+
+def test_integer_valued_floats_are_classes():
+    folds = ClassKFold(2).class_folds([0.0, 1.0, 1.0])
+    assert [fold.tolist() for fold in folds] == [[0.0], [1.0]]
+
+
+def test_too_few_classes_are_refused():
+    with pytest.raises(
+        InvalidInputError, match=r"cannot make 5 folds of 2 classes.*Lower n_splits"
+    ):
+        list(ClassKFold().split(np.zeros((4, 1)), ["a", "a", "b", "b"]))
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "needs y; got None"),
+        ([0.5, 1.2, 3.0], "got continuous y of type float64"),
+        ([0.0, np.nan, 3.0], "or NaN in it"),
+        ([[0], [1], [2]], r"one class label for each sample; got y of shape \(3, 1\)"),
+        (np.array(["a", None, "b"], dtype=object), "y mixes kinds"),
+    ],
+)
+def test_y_without_class_labels_is_refused(y, message):
+    with pytest.raises(InvalidInputError, match=f"ClassKFold .*{message}"):
+        list(ClassKFold(2).split(np.zeros((3, 1)), y))
+
+
+@pytest.mark.parametrize("n_splits", [1, 0, 2.0, True, "3"])
+def test_impossible_number_of_folds_is_refused(n_splits):
+    with pytest.raises(InvalidInputError, match=f"integer of at least 2; got {n_splits!r}"):
+        ClassKFold(n_splits)
+
+
+def test_seed_without_shuffling_is_refused():
+    with pytest.raises(InvalidInputError, match="random_state has no effect without shuffling"):
+        ClassKFold(3, random_state=0)
