@@ -3,11 +3,15 @@
 from zslearn.zero_shot._base import ZeroShotClassifier
 from zslearn.zero_shot._registry import METHODS, make_classifier
 from zslearn.zero_shot._tags import ZeroShotTags
+from zslearn.zero_shot.legacy import LegacyAwA, LegacyCUB, LegacyImNet2
 from zslearn.zero_shot.sae import Explanation, SAEClassifier
 
 __all__ = [
     "METHODS",
     "Explanation",
+    "LegacyAwA",
+    "LegacyCUB",
+    "LegacyImNet2",
     "SAEClassifier",
     "ZeroShotClassifier",
     "ZeroShotTags",

@@ -19,6 +19,8 @@ class ZeroShotTags:
         Whether two fits on the same data are equal without fixing a random state.
     several_spaces : bool
         Whether the method treats the blocks of joined signatures as spaces of their own.
+    candidate_dependent : bool
+        Whether the score of a class depends on which other classes are candidates.
     min_batch : int
         Smallest batch the method predicts; above one only for transductive methods.
     reference : str
@@ -29,6 +31,7 @@ class ZeroShotTags:
     closed_form: bool = True
     deterministic: bool = True
     several_spaces: bool = False
+    candidate_dependent: bool = False
     min_batch: int = 1
     reference: str = ""
 
