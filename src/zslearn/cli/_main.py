@@ -1,0 +1,39 @@
+"""The program `zslearn` and its list of commands."""
+
+from __future__ import annotations
+
+import click
+
+from zslearn import __version__
+from zslearn.cli._group import LazyGroup
+
+EPILOG = """\b
+Examples:
+  zslearn demo
+  zslearn evaluate xlsa17/CUB --method sae,eszsl
+  zslearn fit --features X.csv --labels y.csv --signatures classes.csv --save model.zsl
+  zslearn predict model.zsl new.csv --top 3
+"""
+
+
+@click.group(
+    cls=LazyGroup,
+    commands_at={
+        "demo": "zslearn.cli.demo:demo",
+        "methods": "zslearn.cli.methods:methods",
+    },
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=EPILOG,
+)
+@click.version_option(__version__, prog_name="zslearn")
+def cli() -> None:
+    """Recognise classes you have no training examples of.
+
+    Tables go to standard output, progress to standard error. Exit codes: 0 all went well, 1 an
+    error, 2 wrong usage, 130 interrupted.
+    """
+
+
+def main() -> None:
+    """Run the program."""
+    cli(prog_name="zslearn")

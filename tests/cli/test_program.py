@@ -1,0 +1,89 @@
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from zslearn import __version__
+from zslearn.cli import cli
+from zslearn.cli._main import cli as group
+
+COMMANDS = list(group._commands_at)
+
+
+def execute(command, **options):
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+
+
+def test_the_installed_program_tells_its_version(program):
+    result = execute([*program, "--version"])
+    assert (result.returncode, result.stdout) == (0, f"zslearn, version {__version__}\n")
+
+
+def test_the_module_runs_as_the_program_does():
+    result = execute([sys.executable, "-m", "zslearn", "--help"])
+    assert result.returncode == 0
+    assert result.stdout.startswith("Usage: zslearn ")
+
+
+def test_the_installed_program_prints_json_and_nothing_else(program):
+    result = execute([*program, "methods", "--json"])
+    assert result.returncode == 0
+    assert json.loads(result.stdout)[0]["name"] == "sae"
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["demo", "--nonsense"], ["demo", "extra"]])
+def test_wrong_usage_exits_with_2(program, arguments):
+    result = execute([*program, *arguments])
+    assert result.returncode == 2
+    assert result.stderr.startswith("Usage: zslearn")
+
+
+def test_help_is_instant_and_imports_nothing_heavy():
+    script = (
+        "import sys\n"
+        "from click.testing import CliRunner\n"
+        "from zslearn.cli import cli\n"
+        f"for arguments in [[], *[[name] for name in {COMMANDS!r}]]:\n"
+        "    result = CliRunner().invoke(cli, [*arguments, '--help'])\n"
+        "    assert result.exit_code == 0, result.output\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'matplotlib'} & set(sys.modules)\n"
+        "print(sorted(heavy))\n"
+    )
+    result = execute([sys.executable, "-c", script])
+    assert result.stdout == "[]\n", result.stderr
+
+
+def test_help_costs_less_than_three_tenths_of_a_second(program):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    execute([*program, "--help"])
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.3
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_page_has_an_example(run, name):
+    command = cli.get_command(None, name)
+    subcommands = getattr(command, "_commands_at", None) or {"": None}
+    for sub in subcommands:
+        text = run(*[part for part in (name, sub) if part], "--help").output
+        assert "Example" in text
+        assert f"zslearn {name}" in text
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_ctrl_c_exits_with_130(program):
+    import signal
+    import time
+
+    process = subprocess.Popen(
+        [*program, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert "Loading" in process.stderr.readline()
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in error
