@@ -287,6 +287,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self.zero_shot_tags.non_negative
         tags.non_deterministic = not self.zero_shot_tags.deterministic
         return tags
 

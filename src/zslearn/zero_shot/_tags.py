@@ -21,6 +21,8 @@ class ZeroShotTags:
         Whether the method treats the blocks of joined signatures as spaces of their own.
     candidate_dependent : bool
         Whether the score of a class depends on which other classes are candidates.
+    non_negative : bool
+        Whether features and signatures must not be negative.
     min_batch : int
         Smallest batch the method predicts; above one only for transductive methods.
     reference : str
@@ -32,6 +34,7 @@ class ZeroShotTags:
     deterministic: bool = True
     several_spaces: bool = False
     candidate_dependent: bool = False
+    non_negative: bool = False
     min_batch: int = 1
     reference: str = ""
 
