@@ -75,7 +75,7 @@ def check_more_dimensions_than_classes(case: Case) -> None:
 
 def check_more_features_than_samples(case: Case) -> None:
     """Check a fit with more features than samples."""
-    _expect_usable(case, CheckData.make(case.tags, n_per_class=3, n_features=48))
+    _expect_usable(case, CheckData.make(case.tags, n_features=120))
 
 
 def _expect_agreement(got: object, wanted: object, of: str) -> None:

@@ -72,7 +72,7 @@ def check_add_classes(case: Case) -> None:
     expect_close(after, case.scores, "add_classes must not change the scores of other classes.")
     for what, vector, says in (
         (NEWCOMER, data.new_vector, "already"),
-        ("a short class", data.new_vector[:-1], "dimension|length|value"),
+        ("a short class", data.new_vector[:-1], "dimension|length|shape"),
     ):
         expect_refused(what, InvalidInputError, says, grown.add_classes, {what: vector})
 
