@@ -1,0 +1,166 @@
+"""Time and memory of the semantic autoencoder against the paper's Algorithm 1, in one run.
+
+    python benchmarks/fit.py [--shape 0 --shape 1 ...] [--json FILE]
+
+The peer is Algorithm 1 with ``scipy.linalg.solve_sylvester``, given the same Gram matrices. Its
+grid search is extrapolated from its own solves, because running it would take minutes to hours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+
+from zslearn.autoencoder._path import decode_path, fold_moments, held_out_curve, lam_grid, prepared
+from zslearn.core import sylvester
+from zslearn.core.moments import Moments, PairMoments
+from zslearn.model_selection import ClassKFold
+
+# (samples, features, semantic dimensions, seen classes)
+SHAPES = [
+    (24295, 1024, 85, 40),
+    (8855, 1024, 312, 150),
+    (24295, 2048, 85, 40),
+    (20000, 4096, 1000, 800),
+]
+N_LAMS, N_FOLDS = 30, 5
+
+
+def timed(function: Callable[[], Any], repeats: int) -> tuple[float, Any]:
+    """Median wall time of a call, and its last result."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = function()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times), result
+
+
+def peak_memory(function: Callable[[], Any]) -> float:
+    """Extra memory in MB that a call allocates at its peak."""
+    tracemalloc.start()
+    function()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / 2**20
+
+
+def problem(n: int, d: int, k: int, n_classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Correlated features around class means that depend on random signatures."""
+    rng = np.random.default_rng(0)
+    S = rng.uniform(0, 1, (n_classes, k))
+    S /= np.linalg.norm(S, axis=1, keepdims=True)
+    y = np.arange(n) % n_classes
+    spread = rng.standard_normal((d, d)).astype(np.float32) / np.sqrt(d)
+    X = rng.standard_normal((n, d)).astype(np.float32) @ spread
+    X += (S @ rng.standard_normal((k, d))).astype(np.float32)[y]
+    return X / np.linalg.norm(X, axis=1, keepdims=True), y, S
+
+
+def measure(shape: tuple[int, int, int, int]) -> dict[str, Any]:
+    n, d, k, n_classes = shape
+    X, y, S = problem(*shape)
+    repeats = 3 if d <= 2048 else 1
+    t_moments, moments = timed(lambda: Moments.of(X, y), repeats)
+    pairs = PairMoments.of_classes(moments, S)
+    A, G, C = pairs.semantic_gram, pairs.feature_gram, pairs.cross
+    lams = lam_grid(None, moments, S)
+    lam = float(lams[len(lams) // 2])
+
+    t_peer, W_peer = timed(lambda: sylvester.solve_reference(A, G, C, lam), 1 if d > 1024 else 3)
+    solves = {
+        method: timed(lambda m=method: sylvester.solve(A, G, C, lam, m), repeats)
+        for method in ("tridiagonal", "spectral")
+    }
+    t_solve, W = timed(lambda: sylvester.solve(A, G, C, lam), repeats)
+    t_path, _ = timed(
+        lambda: prepared(moments, S, float(lams.max())).prototypes(S[:10], lams), repeats
+    )
+    t_path_spectral, _ = timed(
+        lambda: prepared(moments, S, float(lams.max()), "spectral").prototypes(S[:10], lams),
+        repeats,
+    )
+    folds = list(ClassKFold(N_FOLDS, shuffle=True, random_state=0).split(X, y))
+    rules = [("encode", "cosine"), ("decode", "cosine")]
+
+    def cross_validate() -> np.ndarray:
+        parts = fold_moments(X, y, folds)
+        return held_out_curve(X, y, S, folds, parts, decode_path(lams), rules)
+
+    t_cv, _ = timed(cross_validate, 1)
+    return {
+        "shape": dict(zip(("n", "d", "k", "classes"), shape, strict=True)),
+        "difference": float(np.linalg.norm(W - W_peer) / np.linalg.norm(W_peer)),
+        "seconds": {
+            "moments (one pass)": t_moments,
+            "peer solve": t_peer,
+            "our solve": t_solve,
+            "our solve, tridiagonal": solves["tridiagonal"][0],
+            "our solve, spectral": solves["spectral"][0],
+            f"our path of {N_LAMS}": t_path,
+            f"our path of {N_LAMS}, spectral": t_path_spectral,
+            f"our class-wise CV ({N_FOLDS} x {N_LAMS}, both directions)": t_cv,
+            "peer's CV, extrapolated": N_FOLDS * N_LAMS * t_peer,
+        },
+        "peak_mb": {
+            "peer solve": peak_memory(lambda: sylvester.solve_reference(A, G, C, lam)),
+            "our solve": peak_memory(lambda: sylvester.solve(A, G, C, lam)),
+            "our class-wise CV": peak_memory(cross_validate),
+        },
+        "ratios": {
+            "solve": t_peer / t_solve,
+            "path to one solve": t_path / t_solve,
+            "class-wise CV": N_FOLDS * N_LAMS * t_peer / t_cv,
+        },
+    }
+
+
+def machine() -> dict[str, Any]:
+    return {
+        "cpu": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+    }
+
+
+def report(row: dict[str, Any]) -> None:
+    shape = row["shape"]
+    print("N = {n}, d = {d}, k = {k}, {classes} classes".format(**shape))
+    print(f"  relative difference of W to the peer's: {row['difference']:.1e}")
+    for name, seconds in row["seconds"].items():
+        print(f"  {name:<52} {seconds:10.3f} s")
+    for name, size in row["peak_mb"].items():
+        print(f"  {name + ', extra memory at its peak':<52} {size:10.1f} MB")
+    for name, ratio in row["ratios"].items():
+        print(f"  ratio, {name:<45} {ratio:10.1f}")
+    print()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--shape", type=int, action="append", choices=range(len(SHAPES)))
+    parser.add_argument("--json", type=Path, help="write the rows to this file")
+    arguments = parser.parse_args()
+    rows = []
+    for index in arguments.shape or range(len(SHAPES)):
+        rows.append(measure(SHAPES[index]))
+        report(rows[-1])
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
