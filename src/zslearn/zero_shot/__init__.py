@@ -3,15 +3,20 @@
 from zslearn.zero_shot._base import ZeroShotClassifier
 from zslearn.zero_shot._registry import METHODS, make_classifier
 from zslearn.zero_shot._tags import ZeroShotTags
+from zslearn.zero_shot.eszsl import ESZSLClassifier
 from zslearn.zero_shot.legacy import LegacyAwA, LegacyCUB, LegacyImNet2
+from zslearn.zero_shot.ridge import RidgeClassifierFS, RRZSLClassifier
 from zslearn.zero_shot.sae import Explanation, SAEClassifier
 
 __all__ = [
     "METHODS",
+    "ESZSLClassifier",
     "Explanation",
     "LegacyAwA",
     "LegacyCUB",
     "LegacyImNet2",
+    "RRZSLClassifier",
+    "RidgeClassifierFS",
     "SAEClassifier",
     "ZeroShotClassifier",
     "ZeroShotTags",

@@ -51,6 +51,9 @@ METHODS: dict[str, Method] = {
     "legacy_awa": Method("legacy:LegacyAwA", "SAE, authors' AwA demo"),
     "legacy_cub": Method("legacy:LegacyCUB", "SAE, authors' CUB demo"),
     "legacy_imnet2": Method("legacy:LegacyImNet2", "SAE, authors' ImNet-2 demo"),
+    "ridge-fs": Method("ridge:RidgeClassifierFS", "Ridge F→S", "seconds"),
+    "rrzsl": Method("ridge:RRZSLClassifier", "Ridge S→F (RRZSL)", "instant"),
+    "eszsl": Method("eszsl:ESZSLClassifier", "ESZSL", "seconds"),
 }
 
 

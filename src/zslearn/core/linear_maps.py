@@ -1,0 +1,102 @@
+"""Class vectors of the closed-form linear methods, for every regularisation from one reduction.
+
+With rows as samples ``G = XᵀX``, ``A = Σ n_c s_c s_cᵀ`` and ``C = Σ s_c sum_cᵀ``. Every function
+returns the vector in feature space of each candidate, so a path of models is judged without ever
+forming one; the map itself is what the identity matrix is turned into.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.core.moments import Moments
+from zslearn.core.sylvester import Reduction, Spectral, Tridiagonal, class_spectrum
+from zslearn.exceptions import InvalidInputError
+
+Array = NDArray[np.float64]
+
+
+def ridge_to_semantics(moments: Moments, seen: Array, rows: Array, gammas: Array) -> Array:
+    """Return ``rows C (G + γ I)⁻¹`` for every γ: ridge regression from features to semantics.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of the training data.
+    seen : ndarray of shape (n_classes, n_dimensions)
+        Signature of each class of the moments.
+    rows : ndarray of shape (n_rows, n_dimensions)
+        Signatures to turn into class vectors.
+    gammas : ndarray of shape (n_gammas,)
+        Positive penalties.
+
+    Returns
+    -------
+    ndarray of shape (n_gammas, n_rows, n_features)
+    """
+    reduction = _reduced(moments.gram)
+    T = reduction.rotate((rows @ seen.T) @ moments.sums)
+    return _shifted_solutions(reduction, [T], gammas)[:, 0]
+
+
+def ridge_to_features(moments: Moments, seen: Array, rows: Array, lams: Array) -> Array:
+    """Return ``rows (A + λ I)⁻¹ C`` for every λ: ridge regression from semantics to features.
+
+    Parameters and answer are those of `ridge_to_semantics`.
+    """
+    a, U = class_spectrum(moments.counts, seen)
+    # C lies in the span of U, so the null space of A never matters.
+    codes, C = rows @ U, (U.T @ seen.T) @ moments.sums
+    return np.stack([(codes / (a + lam)) @ C for lam in lams])
+
+
+def bilinear(
+    moments: Moments, seen: Array, rows: Array, penalties: tuple[Array, Array], negative: float
+) -> Array:
+    """Return ``rows (SᵀS + λ I)⁻¹ SᵀYᵀX (G + γ I)⁻¹`` for all γ and λ: ESZSL.
+
+    Parameters
+    ----------
+    moments, seen, rows
+        As in `ridge_to_semantics`; here S holds every class once.
+    penalties : tuple of ndarrays of shape (n_gammas,) and (n_lams,)
+        Values of γ and of λ.
+    negative : {-1, 0}
+        Entry of Y for the classes a sample does not belong to; it is 1 for its own.
+
+    Returns
+    -------
+    ndarray of shape (n_gammas, n_lams, n_rows, n_features)
+    """
+    gammas, lams = penalties
+    # Yᵀ X: row c is the sum of class c and `negative` times the sums of all other classes.
+    targets = (1.0 - negative) * moments.sums + negative * moments.sums.sum(axis=0)
+    _, sigma, Vt = np.linalg.svd(seen, full_matrices=False)
+    codes, cross = rows @ Vt.T, Vt @ (seen.T @ targets)
+    reduction = _reduced(moments.gram)
+    rotated = reduction.rotate(cross)
+    parts = [(codes / (sigma**2 + lam)) @ rotated for lam in lams]
+    return _shifted_solutions(reduction, parts, gammas)
+
+
+def _reduced(G: Array) -> Reduction:
+    return Spectral.of(G) if len(G) < 3 else Tridiagonal.of(G)
+
+
+def _shifted_solutions(reduction: Reduction, parts: list[Array], gammas: Array) -> Array:
+    """Solve ``Z (R + γ I) = T`` for every γ and every T, back in feature space."""
+    T = np.concatenate(parts)
+    solved = [reduction.solve(T, np.full(len(T), gamma), 1.0) for gamma in gammas]
+    restored = reduction.restore(np.concatenate(solved))
+    return restored.reshape(len(gammas), len(parts), len(parts[0]), -1)
+
+
+def mean_eigenvalue(gram: Array) -> float:
+    """Mean eigenvalue of a Gram matrix: the unit in which penalties are scale-free."""
+    value = float(np.trace(gram)) / len(gram)
+    if not value > 0:
+        raise InvalidInputError(
+            "all features or all signatures are zero, so there is nothing to learn from them."
+        )
+    return value
