@@ -82,6 +82,13 @@ class MissingExtraError(ZslearnError, ImportError):
         )
 
 
+class ModelFileError(InvalidInputError):
+    """A model file that is damaged, foreign, too new or asks for what is not allowed."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(f"{path!s} cannot be loaded as a model: {reason}.")
+
+
 def closest_name(name: object, known: Iterable[object]) -> object | None:
     """Return the known name most like `name`, or None if nothing is near."""
     spelled = {str(_plain(other)): _plain(other) for other in known}
