@@ -208,3 +208,47 @@ def test_second_semantic_space_must_cover_the_labels_too(small):
     spaces = {"a": small.signatures, "b": Signatures(["bat", "cow"], np.eye(2))}
     with pytest.raises(UnknownClassError, match="has no signature; 2 classes have one"):
         replace(small, semantics=spaces, splits={})
+
+
+def test_rows_of_a_split_by_name_or_itself(small):
+    split = ClassSplit(["bat"], ["cow"], train=[1], test_unseen=[3])
+    data = replace(small, splits={"narrow": split, "wide": ClassSplit(["bat"], ["cow"])})
+    assert data.train_rows("narrow").tolist() == data.train_rows(split).tolist() == [1]
+    assert data.test_rows("narrow").tolist() == data.test_rows(split).tolist() == [3]
+    assert data.train_rows("wide").tolist() == data.rows(["bat"]).tolist()
+    assert data.test_rows("wide").tolist() == data.rows(["cow"]).tolist()
+
+
+def test_test_rows_must_be_of_unseen_classes(small):
+    with pytest.raises(
+        InvalidInputError, match="test_unseen .* row 1 of class 'bat'.* not an unseen"
+    ):
+        replace(small, splits={"s": ClassSplit(["bat"], ["cow"], test_unseen=[1])})
+
+
+def test_subset_renumbers_test_rows_and_drops_a_split_without_any(small):
+    rows = small.rows(["cow"])[1:]
+    narrow = replace(small, splits={"s": ClassSplit(["bat"], ["cow", "seal"], test_unseen=rows)})
+    reduced = narrow.subset(["bat", "cow"])
+    assert reduced.y[reduced.test_rows("s")].tolist() == ["cow"] * len(rows)
+    assert np.array_equal(reduced.X[reduced.test_rows("s")], small.X[rows])
+    assert narrow.subset(["bat", "seal"]).splits == {}
+
+
+def test_withheld_split_gives_its_reason(small):
+    with pytest.raises(InvalidInputError, match="it holds test images"):
+        replace(small, withheld={"validation": "it holds test images"}).split("validation")
+
+
+def test_preferred_space_comes_first(small):
+    other = small.prefer("word vectors")
+    assert list(other.semantics) == ["word vectors", "attributes"]
+    assert other.X is small.X
+    with pytest.raises(InvalidInputError, match="no semantic space 'words'; it has 'attributes'"):
+        small.prefer("words")
+
+
+def test_features_that_were_not_loaded(small):
+    data = replace(small, X=np.empty((0, 0)), y=np.empty(0, "U1"), splits={}, image_files=None)
+    assert data.rows(["bat"]).size == 0
+    assert "0 samples" in repr(data)

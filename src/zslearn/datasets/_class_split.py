@@ -27,12 +27,14 @@ class ClassSplit:
     test_seen : array-like of int of shape (n_test_seen,), optional
         Rows of seen classes kept for testing, none of them in `train`. None means the data set
         has none, so only the conventional setting can be measured.
+    test_unseen : array-like of int of shape (n_test_unseen,), optional
+        Rows to test on, all of unseen classes. None means every row of an unseen class.
 
     Attributes
     ----------
     seen, unseen : ndarray
         The class labels, read-only.
-    train, test_seen : ndarray of int or None
+    train, test_seen, test_unseen : ndarray of int or None
         The row indices, read-only.
 
     Raises
@@ -52,11 +54,12 @@ class ClassSplit:
     unseen: NDArray[Any] | Sequence[Any]
     train: NDArray[Any] | Sequence[int] | None = None
     test_seen: NDArray[Any] | Sequence[int] | None = None
+    test_unseen: NDArray[Any] | Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         for side in ("seen", "unseen"):
             object.__setattr__(self, side, _class_list(getattr(self, side), side))
-        for rows in ("train", "test_seen"):
+        for rows in ("train", "test_seen", "test_unseen"):
             object.__setattr__(self, rows, _row_list(getattr(self, rows), rows))
         _check_disjoint(self.seen, self.unseen, "Class", "seen and unseen")
         if self.test_seen is not None:

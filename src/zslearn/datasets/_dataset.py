@@ -25,7 +25,8 @@ class ZeroShotDataset:
     name : str
         Short name of the data set.
     X : array-like of shape (n_samples, n_features)
-        Features. A memory map stays one, and is not searched for NaN.
+        Features. A memory map stays one, and is not searched for NaN. An array of shape (0, 0)
+        stands for features that were not loaded: semantics and classes of splits only.
     y : array-like of shape (n_samples,)
         Class of each row.
     semantics : mapping of str to Signatures
@@ -41,6 +42,8 @@ class ZeroShotDataset:
         Where the data comes from.
     citation : str
         What to cite.
+    withheld : mapping of str to str
+        Splits that exist and are not given out, each with the reason; asking for one raises it.
     extra : mapping of str to object
         What else the loader knows, under names its docstring tells; for example the true map of
         :func:`make_zero_shot`.
@@ -73,6 +76,7 @@ class ZeroShotDataset:
     features: str = ""
     source: str = ""
     citation: str = ""
+    withheld: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -84,6 +88,7 @@ class ZeroShotDataset:
             "semantics": dict(self.semantics),
             "splits": dict(self.splits),
             "image_files": files,
+            "withheld": dict(self.withheld),
             "extra": dict(self.extra),
         }.items():
             object.__setattr__(self, name, value)
@@ -122,10 +127,12 @@ class ZeroShotDataset:
         Raises
         ------
         InvalidInputError
-            If there is no such split.
+            If there is no such split, or it is withheld.
         """
         if name in self.splits:
             return self.splits[name]
+        if name in self.withheld:
+            raise InvalidInputError(self.withheld[name])
         near = closest_name(name, self.splits)
         hint = f" Did you mean {near!r}?" if near is not None else ""
         raise InvalidInputError(
@@ -155,11 +162,79 @@ class ZeroShotDataset:
         self.signatures.index_of(wanted)
         return np.flatnonzero(np.isin(self.y, wanted))
 
+    def train_rows(self, split: str | ClassSplit) -> NDArray[Any]:
+        """Return the rows to train on.
+
+        Parameters
+        ----------
+        split : str or ClassSplit
+            A split or its name.
+
+        Returns
+        -------
+        ndarray of int of shape (n_rows,)
+            The split's `train`, or every row of a seen class where it has none.
+        """
+        split = self.split(split) if isinstance(split, str) else split
+        return self.rows(split.seen) if split.train is None else np.asarray(split.train)
+
+    def test_rows(self, split: str | ClassSplit) -> NDArray[Any]:
+        """Return the rows of unseen classes to test on.
+
+        Parameters
+        ----------
+        split : str or ClassSplit
+            A split or its name.
+
+        Returns
+        -------
+        ndarray of int of shape (n_rows,)
+            The split's `test_unseen`, or every row of an unseen class where it has none.
+        """
+        split = self.split(split) if isinstance(split, str) else split
+        return (
+            self.rows(split.unseen) if split.test_unseen is None else np.asarray(split.test_unseen)
+        )
+
+    def prefer(self, semantics: str) -> ZeroShotDataset:
+        """Return the data set with another semantic space first, so as its default.
+
+        Parameters
+        ----------
+        semantics : str
+            A key of `semantics`.
+
+        Returns
+        -------
+        ZeroShotDataset
+            A new data set that shares features and labels with this one.
+
+        Raises
+        ------
+        InvalidInputError
+            If there is no such semantic space.
+
+        Examples
+        --------
+        >>> from zslearn.datasets import load_animals
+        >>> load_animals().prefer("binary attributes").signatures["tiger"].max()
+        np.float64(1.0)
+        """
+        if semantics not in self.semantics:
+            near = closest_name(semantics, self.semantics)
+            hint = f" Did you mean {near!r}?" if near is not None else ""
+            raise InvalidInputError(
+                f"Data set {self.name!r} has no semantic space {semantics!r}; it has "
+                f"{', '.join(map(repr, self.semantics))}.{hint}"
+            )
+        first = {semantics: self.semantics[semantics]}
+        return replace(self, semantics=first | dict(self.semantics))
+
     def subset(self, classes: ArrayLike) -> ZeroShotDataset:
         """Return the data set reduced to some classes.
 
         Rows keep their order and splits their names; a split left without a seen class, an unseen
-        class or a row to train on is dropped. The rows of a memory map are read into memory.
+        class, a row to train on or a row to test on is dropped. The rows of a memory map are read into memory.
 
         Parameters
         ----------
@@ -212,12 +287,15 @@ class ZeroShotDataset:
 def _restrict(split: ClassSplit, classes: NDArray[Any], rows: NDArray[Any]) -> ClassSplit | None:
     """Reduce a split to some classes and renumber its rows to positions in `rows`."""
     seen, unseen = (np.asarray(side)[np.isin(side, classes)] for side in (split.seen, split.unseen))
-    train, test_seen = _renumber(split.train, rows), _renumber(split.test_seen, rows)
-    # Train rows that are all gone must not turn into None, which would mean every seen row.
-    nothing_to_train_on = train is None and split.train is not None
-    if not seen.size or not unseen.size or nothing_to_train_on:
+    parts = (split.train, split.test_seen, split.test_unseen)
+    train, test_seen, test_unseen = (_renumber(part, rows) for part in parts)
+    # Rows that are all gone must not turn into None, which would mean every row of the classes.
+    gone = (train is None and split.train is not None) or (
+        test_unseen is None and split.test_unseen is not None
+    )
+    if not seen.size or not unseen.size or gone:
         return None
-    return ClassSplit(seen, unseen, train, test_seen)
+    return ClassSplit(seen, unseen, train, test_seen, test_unseen)
 
 
 def _renumber(indices: Any, rows: NDArray[Any]) -> NDArray[Any] | None:

@@ -33,6 +33,8 @@ def _check_lengths(dataset: ZeroShotDataset) -> None:
         )
     if X.dtype.kind not in "fiub":
         raise InvalidTypeError(f"X must hold numbers; got type {X.dtype}.")
+    if X.shape == (0, 0) and not len(y):
+        return
     if not len(X) == len(y) > 0:
         raise InvalidInputError(
             f"X has {len(X)} rows and y has {len(y)} labels; both must have the same number, at "
@@ -78,18 +80,22 @@ def _check_split(dataset: ZeroShotDataset, name: str, split: ClassSplit) -> None
     for space in dataset.semantics.values():
         space.index_of(np.asarray(split.seen))
         space.index_of(np.asarray(split.unseen))
-    for part, rows in (("train", split.train), ("test_seen", split.test_seen)):
-        if rows is not None:
-            _check_rows(dataset.y, np.asarray(rows), split, f"{part} of split {name!r}")
+    for part, side in (("train", "seen"), ("test_seen", "seen"), ("test_unseen", "unseen")):
+        if getattr(split, part) is not None:
+            _check_rows(dataset, name, part, side)
 
 
-def _check_rows(y: NDArray[Any], rows: NDArray[Any], split: ClassSplit, what: str) -> None:
-    """Check that rows exist and belong to seen classes."""
+def _check_rows(dataset: ZeroShotDataset, name: str, part: str, side: str) -> None:
+    """Check that the rows of one part exist and belong to the classes of its side."""
+    split, y = dataset.splits[name], dataset.y
+    rows = np.asarray(getattr(split, part))
     if rows.max() >= len(y):
-        raise InvalidInputError(f"{what} has row {rows.max()}; there are {len(y)} rows.")
-    foreign = rows[~np.isin(y[rows], split.seen)]
+        raise InvalidInputError(
+            f"{part} of split {name!r} has row {rows.max()}; there are {len(y)} rows."
+        )
+    foreign = rows[~np.isin(y[rows], getattr(split, side))]
     if foreign.size:
         raise InvalidInputError(
-            f"{what} has row {foreign[0]} of class {y[foreign].tolist()[0]!r}, which is not a "
-            "seen class."
+            f"{part} of split {name!r} has row {foreign[0]} of class "
+            f"{y[foreign].tolist()[0]!r}, which is not a{'n' * (side == 'unseen')} {side} class."
         )

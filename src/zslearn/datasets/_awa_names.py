@@ -1,0 +1,29 @@
+"""Names every edition of Animals with Attributes shares."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import numpy as np
+
+# The ten test classes of Lampert et al. (2009).
+STANDARD_UNSEEN = (
+    "chimpanzee",
+    "giant+panda",
+    "leopard",
+    "persian+cat",
+    "pig",
+    "hippopotamus",
+    "humpback+whale",
+    "raccoon",
+    "rat",
+    "seal",
+)
+
+
+def attribute_names() -> list[str]:
+    """Return the 85 attributes in the order of ``predicates.txt``."""
+    with (files("zslearn.datasets") / "data" / "animals28.npz").open("rb") as file:
+        with np.load(file, allow_pickle=False) as archive:
+            names: list[str] = archive["attribute_names"].tolist()
+            return names
