@@ -69,7 +69,7 @@ def problem(n: int, d: int, k: int, n_classes: int) -> tuple[np.ndarray, np.ndar
 
 
 def measure(shape: tuple[int, int, int, int]) -> dict[str, Any]:
-    n, d, k, n_classes = shape
+    _, d, _, _ = shape
     X, y, S = problem(*shape)
     repeats = 3 if d <= 2048 else 1
     t_moments, moments = timed(lambda: Moments.of(X, y), repeats)

@@ -221,7 +221,7 @@ def test_rows_of_a_split_by_name_or_itself(small):
 
 def test_test_rows_must_be_of_unseen_classes(small):
     with pytest.raises(
-        InvalidInputError, match="test_unseen .* row 1 of class 'bat'.* not an unseen"
+        InvalidInputError, match=r"test_unseen .* row 1 of class 'bat'.* not an unseen"
     ):
         replace(small, splits={"s": ClassSplit(["bat"], ["cow"], test_unseen=[1])})
 

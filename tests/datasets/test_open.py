@@ -49,7 +49,7 @@ def test_several_features_must_be_chosen_from(tmp_path):
 
 def test_semantic_space_of_an_xlsa17_folder(tmp_path):
     folder = write_folder(tmp_path / "CUB")
-    with pytest.raises(InvalidInputError, match="no semantic space 'atributes'.*'attributes'"):
+    with pytest.raises(InvalidInputError, match=r"no semantic space 'atributes'.*'attributes'"):
         open_dataset(folder, semantics="atributes")
 
 

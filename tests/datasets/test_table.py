@@ -105,7 +105,7 @@ def test_numbers_find_their_class_whatever_the_type(tmp_path):
 
 
 def test_unknown_label_is_named():
-    with pytest.raises(UnknownClassError, match="Class 'dgo' has no signature.*closest is 'dog'"):
+    with pytest.raises(UnknownClassError, match=r"Class 'dgo' has no signature.*closest is 'dog'"):
         load_table(X, ["cat", "dgo", "cat"], TABLE)
 
 

@@ -95,7 +95,6 @@ def test_missing_entries_are_found_without_the_original_values(folder):
 
 def test_negative_entries_of_embeddings_are_kept(folder):
     embedding = np.random.default_rng(0).normal(size=(6, 5))
-    savemat(folder / "sent_splits.mat", split_arrays() | {"att": embedding, "original_att": []})
     arrays = split_arrays() | {"att": embedding}
     del arrays["original_att"]
     savemat(folder / "sent_splits.mat", arrays)

@@ -234,7 +234,8 @@ class ZeroShotDataset:
         """Return the data set reduced to some classes.
 
         Rows keep their order and splits their names; a split left without a seen class, an unseen
-        class, a row to train on or a row to test on is dropped. The rows of a memory map are read into memory.
+        class, a row to train on or a row to test on is dropped. The rows of a memory map are read
+        into memory.
 
         Parameters
         ----------

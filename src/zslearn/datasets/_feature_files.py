@@ -31,7 +31,7 @@ class FeatureTable:
 def load_features(
     path: str | os.PathLike[str], *, ignore: Collection[str] = (), mmap: bool = False
 ) -> NDArray[Any]:
-    """Load a feature matrix, for example to predict from.
+    r"""Load a feature matrix, for example to predict from.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def load_features(
     >>> from zslearn.datasets import load_features
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "new.csv")
-    ...     _ = path.write_text("file,f0,f1\\na.jpg,1,2\\nb.jpg,3,4\\n")
+    ...     _ = path.write_text("file,f0,f1\na.jpg,1,2\nb.jpg,3,4\n")
     ...     load_features(path)
     array([[1., 2.],
            [3., 4.]])
