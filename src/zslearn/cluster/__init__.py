@@ -1,0 +1,32 @@
+"""Supervised clustering: learn from labels which distances matter, then cluster new data."""
+
+from zslearn.cluster._base import LinearMapping
+from zslearn.cluster._registry import LEARNERS, find_learner, make_mapping
+from zslearn.cluster._statistics import Statistics
+from zslearn.cluster._supervised_kmeans import SupervisedKMeans
+from zslearn.cluster._tags import MappingTags
+from zslearn.cluster.euclidean import EuclideanMapping
+from zslearn.cluster.kissme import KISSME
+from zslearn.cluster.lda import LDAProjection
+from zslearn.cluster.mlca import MLCA
+from zslearn.cluster.rca import RCA
+from zslearn.cluster.rvml import RVML
+from zslearn.cluster.sae import SAEMapping, sae_path
+
+__all__ = [
+    "KISSME",
+    "LEARNERS",
+    "MLCA",
+    "RCA",
+    "RVML",
+    "EuclideanMapping",
+    "LDAProjection",
+    "LinearMapping",
+    "MappingTags",
+    "SAEMapping",
+    "Statistics",
+    "SupervisedKMeans",
+    "find_learner",
+    "make_mapping",
+    "sae_path",
+]

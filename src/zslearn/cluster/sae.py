@@ -1,0 +1,214 @@
+"""The semantic autoencoder with one-hot class labels as its semantic space."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from zslearn.cluster._base import MomentMapping, check_positive, check_several_classes
+from zslearn.cluster._kmeans import check_groups
+from zslearn.cluster._lam_search import LAM_GRID, SearchOptions, best_lam, held_out_losses
+from zslearn.cluster._statistics import Statistics
+from zslearn.cluster._tags import MappingTags
+from zslearn.core import sylvester
+from zslearn.core.moments import Moments
+from zslearn.exceptions import InvalidInputError
+
+ClassWeight = Literal["balanced"] | None
+
+
+class SAEMapping(MomentMapping):
+    """Encoder of the semantic autoencoder trained on class labels.
+
+    Minimises ``‖X - Y W‖² + λ ‖X Wᵀ - Y‖²`` with one-hot labels Y. ``YᵀY`` is the diagonal matrix
+    of class sizes n_c, so the equation of the paper splits into one ridge regression a class,
+    ``w_c = (1 + λ) (n_c I + λ XᵀX)⁻¹ Σ_{i∈c} x_i``, and one eigendecomposition of ``XᵀX`` gives all
+    classes and every λ. λ → ∞ is least squares to the labels, λ → 0 leaves the class means. For
+    classes of equal size the codes are those of :class:`RVML` up to a common factor.
+
+    There is no intercept and λ depends on the scale of the features: standardise them first, as
+    :class:`SupervisedKMeans` does.
+
+    Parameters
+    ----------
+    lam : float or "cv", default=0.5
+        The paper's λ, or "cv" to choose it by cross-validation: the λ whose codes, clustered with
+        k-means, have the least clustering loss on held-out training rows.
+    class_weight : {"balanced"} or None, default=None
+        Weight rows so that all classes count the same however many samples they have.
+    lams : array-like of shape (n_lams,), optional
+        Values to try with ``lam="cv"``; by default 25 from 0.01 to 10,000, divided by the mean
+        square of the features.
+    cv : int, default=3
+        Number of folds for ``lam="cv"``.
+    random_state : int, default=0
+        Seed of the folds and of k-means for ``lam="cv"``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features)
+        The encoder W.
+    lam_ : float
+        The λ used.
+    lams_ : ndarray of shape (n_lams,)
+        With ``lam="cv"``, the values tried.
+    cv_losses_ : ndarray of shape (n_lams, n_folds)
+        With ``lam="cv"``, the clustering loss of each on each held-out fold.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+
+    References
+    ----------
+    E. Kodirov, T. Xiang and S. Gong, "Semantic autoencoder for zero-shot learning", CVPR 2017.
+
+    Examples
+    --------
+    >>> from zslearn.cluster import SAEMapping
+    >>> from zslearn.datasets import make_subclusters
+    >>> data = make_subclusters(random_state=0)
+    >>> SAEMapping(0.5).fit(data.X_train, data.y_train).transform(data.X_test).shape
+    (3000, 3)
+    """
+
+    mapping_tags: ClassVar[MappingTags] = MappingTags(
+        reference="E. Kodirov, T. Xiang and S. Gong, Semantic autoencoder for zero-shot learning, "
+        "CVPR 2017"
+    )
+
+    def __init__(
+        self,
+        lam: float | str = 0.5,
+        *,
+        class_weight: ClassWeight = None,
+        lams: ArrayLike | None = None,
+        cv: int = 3,
+        random_state: int = 0,
+    ) -> None:
+        self.lam = lam
+        self.class_weight = class_weight
+        self.lams = lams
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
+        """Learn the encoder, choosing λ first if asked to.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Class of each sample.
+        groups : array-like of shape (n_samples,), optional
+            Groups that are clustered by themselves, such as the pixels of one image; used by
+            ``lam="cv"`` alone.
+
+        Returns
+        -------
+        self
+        """
+        self._check()
+        if self.lam != "cv":
+            return super().fit(X, y)
+        X, y = self._validated(X, y)
+        self._statistics = None
+        self.lam_ = self._searched(X, y, check_groups(groups, len(y)))
+        return self._learn(Statistics.of(X, y, by_class=self._needs_class_grams))
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Add a batch and solve again; `lam` must be a number.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Class of each sample.
+
+        Returns
+        -------
+        self
+        """
+        self._check()
+        if self.lam == "cv":
+            raise InvalidInputError(
+                "lam='cv' needs all rows at once, which partial_fit does not have. Choose lam on a "
+                "part of the data with fit and give partial_fit the number."
+            )
+        return super().partial_fit(X, y)
+
+    @property
+    def _needs_class_grams(self) -> bool:
+        return self.class_weight == "balanced"
+
+    def _coef(self, statistics: Statistics) -> NDArray:
+        self._check()
+        if self.lam != "cv":
+            self.lam_ = check_positive(self.lam, "lam")
+        elif not hasattr(self, "lam_"):
+            raise InvalidInputError("lam='cv' needs rows; statistics alone need lam as a number.")
+        return sae_path(statistics, np.array([self.lam_]), class_weight=self.class_weight)[0]
+
+    def _searched(self, X: NDArray, y: NDArray, groups: NDArray | None) -> float:
+        check_several_classes(np.unique(y), type(self).__name__)
+        self.lams_ = self._grid(X)
+        options = SearchOptions(
+            cv=self.cv, by_class=self._needs_class_grams, random_state=self.random_state
+        )
+        self.cv_losses_ = held_out_losses(X, y, groups, self._path, self.lams_, options)
+        return best_lam(self.lams_, self.cv_losses_)
+
+    def _path(self, statistics: Statistics, lams: NDArray) -> NDArray:
+        return sae_path(statistics, lams, class_weight=self.class_weight)
+
+    def _grid(self, X: NDArray) -> NDArray:
+        if self.lams is None:
+            mean_square = float(np.einsum("ij,ij->", X, X, dtype=np.float64)) / X.size
+            return LAM_GRID / (mean_square or 1.0)
+        return np.array([check_positive(lam, "each of lams") for lam in np.atleast_1d(self.lams)])
+
+    def _check(self) -> None:
+        if self.class_weight not in (None, "balanced"):
+            raise InvalidInputError(
+                f"class_weight must be None or 'balanced'; got {self.class_weight!r}."
+            )
+        if self.lam != "cv":
+            check_positive(self.lam, "lam, unless 'cv',")
+
+
+def sae_path(
+    statistics: Statistics, lams: NDArray, *, class_weight: ClassWeight = None
+) -> NDArray:
+    """Encoders of the one-hot semantic autoencoder for every λ, from one eigendecomposition.
+
+    Parameters
+    ----------
+    statistics : Statistics
+        Of the training rows, with `by_class` for ``class_weight="balanced"``.
+    lams : ndarray of shape (n_lams,)
+        Values of λ.
+    class_weight : {"balanced"} or None, default=None
+        Whether classes count the same.
+
+    Returns
+    -------
+    ndarray of shape (n_lams, n_classes, n_features)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zslearn.cluster import Statistics, sae_path
+    >>> statistics = Statistics.of(np.eye(2), np.array([0, 1]))
+    >>> sae_path(statistics, np.array([1.0]))
+    array([[[1., 0.],
+            [0., 1.]]])
+    """
+    centred = statistics.total if class_weight is None else statistics.balanced()
+    moments: Moments = centred.about(np.zeros(centred.n_features))
+    # YᵀY = diag(n_c): its eigenvectors are the unit vectors and nothing has to be decomposed.
+    spectrum = moments.counts, np.eye(len(moments.counts))
+    lam_max = float(np.max(lams))
+    path = sylvester.prepare(spectrum, moments.gram, moments.sums, lam_max, "spectral")
+    return np.stack([path.coef(float(lam)) for lam in lams])
