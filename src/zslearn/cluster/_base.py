@@ -185,9 +185,9 @@ def check_several_classes(classes: NDArray, name: str) -> None:
 
 def check_positive(value: object, name: str, *, zero: bool = False) -> float:
     """Return a finite number above zero (or at least zero) as a float, or say what was got."""
-    number = isinstance(value, (int, float, np.integer, np.floating))
-    good = number and not isinstance(value, bool) and np.isfinite(value)
-    if not good or not (value > 0 or (zero and value == 0)):  # type: ignore[operator]
-        kind = "a finite number of at least 0" if zero else "a positive, finite number"
-        raise InvalidInputError(f"{name} must be {kind}; got {value!r}.")
-    return float(value)  # type: ignore[arg-type]
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        number = float(value)
+        if np.isfinite(number) and (number > 0 or (zero and number == 0)):
+            return number
+    kind = "a finite number of at least 0" if zero else "a positive, finite number"
+    raise InvalidInputError(f"{name} must be {kind}; got {value!r}.")

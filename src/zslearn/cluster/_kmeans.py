@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from zslearn.cluster._two_means import two_means
 from zslearn.exceptions import InvalidInputError
@@ -20,6 +21,17 @@ from zslearn.metrics import clustering_loss
 
 # Below this many multiplications a round, threads cost more in waiting than they save.
 _SMALL = 2e7
+
+
+def one_thread(wanted: bool) -> AbstractContextManager:
+    """Keep libraries to one thread inside the block, if wanted."""
+    return _controller().limit(limits=1) if wanted else nullcontext()
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # Looking for the libraries takes longer than many of the problems.
+    return ThreadpoolController()
 
 
 @dataclass(frozen=True)
@@ -73,7 +85,7 @@ def map_groups(
 ) -> NDArray[np.intp]:
     """Apply `cluster` to the rows of each group and put the labels in their place."""
     labels = np.zeros(n_rows, dtype=np.intp)
-    with threadpool_limits(1) if groups is not None else nullcontext():
+    with one_thread(groups is not None):
         for name, rows in group_rows(groups):
             size = n_rows if isinstance(rows, slice) else len(rows)
             if size < options.n_clusters:
@@ -128,14 +140,14 @@ def _kmeans(codes: NDArray, options: KMeansOptions, rng: RandomState) -> NDArray
 def _sklearn_kmeans(codes: NDArray, options: KMeansOptions, rng: RandomState) -> NDArray[np.intp]:
     model = KMeans(options.n_clusters, n_init=options.n_init, random_state=rng)
     small = codes.size * options.n_clusters < _SMALL
-    with threadpool_limits(1) if small else nullcontext(), warnings.catch_warnings():
+    with one_thread(small), warnings.catch_warnings():
         # Fewer distinct points than clusters leaves some clusters empty, which is an answer.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(codes).labels_
 
 
 def _ordered(labels: NDArray, first_code: NDArray, n_clusters: int) -> NDArray[np.intp]:
-    """Number clusters by falling mean of the first code, so that labels do not depend on luck."""
+    """Sort clusters by falling mean of the first code, so that labels do not depend on luck."""
     counts = np.bincount(labels, minlength=n_clusters)
     sums = np.bincount(labels, weights=first_code, minlength=n_clusters)
     means = np.where(counts > 0, sums / np.maximum(counts, 1), -np.inf)

@@ -35,7 +35,7 @@ def two_means_line(values: NDArray) -> NDArray[np.intp]:
     if len(gaps) == 0:
         return np.zeros(len(values), dtype=np.intp)
     n, left = len(ordered), gaps + 1
-    # With the mean at 0 the squares between clusters are s²/i + s²/(n - i), s the sum of the first i.
+    # About the mean, squares between clusters are s²/i + s²/(n - i), s the sum of the first i.
     sums = np.cumsum(ordered - ordered.mean())[gaps]
     best = int(np.argmax(sums**2 / (left * (n - left))))
     return (values > ordered[gaps[best]]).astype(np.intp)

@@ -82,5 +82,5 @@ class LDAProjection(MomentMapping):
 
 
 def _never_zero(M: NDArray) -> NDArray:
-    """The identity in place of a matrix of zeros (every row equal to the mean of its class)."""
+    """Return the identity in place of zeros (every row equal to the mean of its class)."""
     return M if np.trace(M) > 0 else np.eye(len(M))

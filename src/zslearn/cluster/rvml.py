@@ -21,7 +21,7 @@ class RVML(MomentMapping):
 
     Parameters
     ----------
-    lam : float, default=0.1
+    lam : float, default=0.5
         Ridge for each sample; on standardised features about 0.1 to 1 is a good range.
 
     Attributes
@@ -48,7 +48,7 @@ class RVML(MomentMapping):
         reference="M. Perrot and A. Habrard, Regressive virtual metric learning, NIPS 2015"
     )
 
-    def __init__(self, lam: float = 0.1) -> None:
+    def __init__(self, lam: float = 0.5) -> None:
         self.lam = lam
 
     def _coef(self, statistics: Statistics) -> NDArray:

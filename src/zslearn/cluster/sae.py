@@ -178,10 +178,8 @@ class SAEMapping(MomentMapping):
             check_positive(self.lam, "lam, unless 'cv',")
 
 
-def sae_path(
-    statistics: Statistics, lams: NDArray, *, class_weight: ClassWeight = None
-) -> NDArray:
-    """Encoders of the one-hot semantic autoencoder for every λ, from one eigendecomposition.
+def sae_path(statistics: Statistics, lams: NDArray, *, class_weight: ClassWeight = None) -> NDArray:
+    """Return encoders of the one-hot semantic autoencoder for every λ, from one eigendecomposition.
 
     Parameters
     ----------

@@ -108,7 +108,7 @@ def make_subclusters(
     >>> data.X_train.shape, data.X_test.shape
     ((7000, 3), (3000, 3))
     >>> int((data.bayes_partition(data.X_test) != data.y_test).sum())
-    3
+    4
     """
     counts = _class_sizes(sizes)
     if not 0 <= noise < np.inf:

@@ -5,4 +5,10 @@ from zslearn.metrics.clustering import clustering_loss
 from zslearn.metrics.generalised import harmonic_mean
 from zslearn.metrics.hits import hit_at_k
 
-__all__ = ["clustering_loss", "harmonic_mean", "hit_at_k", "per_class_accuracy", "per_sample_accuracy"]
+__all__ = [
+    "clustering_loss",
+    "harmonic_mean",
+    "hit_at_k",
+    "per_class_accuracy",
+    "per_sample_accuracy",
+]
