@@ -16,6 +16,10 @@ class ZslearnError(Exception):
         return _restored, (type(self), self.args)
 
 
+class ZslearnWarning(UserWarning):
+    """A result that is computed but should not be trusted as it stands."""
+
+
 class InvalidInputError(ZslearnError, ValueError):
     """A value, shape or file content that cannot be used."""
 

@@ -1,14 +1,26 @@
-"""Measures of zero-shot recognition: accuracy per class and per sample, hit@k, harmonic mean."""
+"""Measures of zero-shot recognition, of the conventional and of the generalised setting."""
 
 from zslearn.metrics.accuracy import per_class_accuracy, per_sample_accuracy
 from zslearn.metrics.clustering import clustering_loss
 from zslearn.metrics.generalised import harmonic_mean
 from zslearn.metrics.hits import hit_at_k
+from zslearn.metrics.seen_unseen import (
+    OperatingPoint,
+    SeenUnseenCurve,
+    ausuc,
+    seen_unseen_curve,
+)
+from zslearn.metrics.seen_unseen_display import SeenUnseenCurveDisplay
 
 __all__ = [
+    "OperatingPoint",
+    "SeenUnseenCurve",
+    "SeenUnseenCurveDisplay",
+    "ausuc",
     "clustering_loss",
     "harmonic_mean",
     "hit_at_k",
     "per_class_accuracy",
     "per_sample_accuracy",
+    "seen_unseen_curve",
 ]

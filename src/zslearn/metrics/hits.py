@@ -64,9 +64,9 @@ def hit_at_k(
     """
     true, columns = check_labels(y_true, "y_true"), check_labels(candidates, "candidates")
     check_unique(columns, "candidates")
-    values = _check_scores(scores, (len(true), len(columns)))
+    values = check_scores(scores, (len(true), len(columns)))
     _check_k(k, len(columns))
-    hits = _rank(values, _column_of(true, columns)) < k
+    hits = _rank(values, column_of(true, columns)) < k
     if average == "sample":
         return float(np.mean(hits))
     if average == "class":
@@ -74,7 +74,7 @@ def hit_at_k(
     raise InvalidInputError(f'average must be "sample" or "class"; got {average!r}.')
 
 
-def _check_scores(scores: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
+def check_scores(scores: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
     """Return the scores as an array of the expected shape without NaN."""
     values = np.asarray(scores)
     if values.shape != shape:
@@ -98,7 +98,7 @@ def _check_k(k: int, n_candidates: int) -> None:
         )
 
 
-def _column_of(y_true: NDArray[Any], candidates: NDArray[Any]) -> NDArray[Any]:
+def column_of(y_true: NDArray[Any], candidates: NDArray[Any]) -> NDArray[Any]:
     """Return the column of each true class."""
     check_same_kind(y_true, candidates, "y_true", "candidates")
     missing = np.setdiff1d(y_true, candidates)

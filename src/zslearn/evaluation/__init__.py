@@ -1,0 +1,21 @@
+"""Protocols, one call from a data set to a flat row, and reports on what can go wrong."""
+
+from zslearn.evaluation.class_lists import read_class_splits
+from zslearn.evaluation.hubness import HubnessReport, hubness_report
+from zslearn.evaluation.protocols import ConventionalProtocol, GeneralizedProtocol
+from zslearn.evaluation.result import Result, SplitsResult
+from zslearn.evaluation.run import evaluate, evaluate_splits
+from zslearn.evaluation.task import Task
+
+__all__ = [
+    "ConventionalProtocol",
+    "GeneralizedProtocol",
+    "HubnessReport",
+    "Result",
+    "SplitsResult",
+    "Task",
+    "evaluate",
+    "evaluate_splits",
+    "hubness_report",
+    "read_class_splits",
+]

@@ -1,0 +1,239 @@
+"""The conventional and the generalised setting: what is trained, tested and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.datasets import ClassSplit, ZeroShotDataset
+from zslearn.evaluation.task import (
+    Task,
+    check_all_present,
+    find_split,
+    seen_rows,
+    unseen_rows,
+)
+from zslearn.metrics import (
+    harmonic_mean,
+    hit_at_k,
+    per_class_accuracy,
+    per_sample_accuracy,
+    seen_unseen_curve,
+)
+from zslearn.model_selection import stratified_holdout
+
+DEFAULT_HITS = 5
+
+
+@dataclass(frozen=True)
+class ConventionalProtocol:
+    """Train on seen classes, recognise samples of unseen ones among the unseen ones.
+
+    Parameters
+    ----------
+    split : str or ClassSplit, optional
+        Which split of the data set; by default "proposed" if there is one, else the first.
+    hits : sequence of int, optional
+        Values of k for hit@k, each at most the number of unseen classes; by default 5 if there
+        are more than 5.
+
+    Examples
+    --------
+    >>> from zslearn.datasets import load_animals
+    >>> from zslearn.evaluation import ConventionalProtocol
+    >>> task = ConventionalProtocol("proposed").task(load_animals())
+    >>> len(task.train), len(task.test), len(task.candidates)
+    (1320, 360, 6)
+    """
+
+    name: ClassVar[str] = "conventional"
+    split: str | ClassSplit | None = None
+    hits: Sequence[int] | None = None
+
+    def task(self, dataset: ZeroShotDataset) -> Task:
+        """Return the rows and candidates of this protocol for a data set.
+
+        Parameters
+        ----------
+        dataset : ZeroShotDataset
+            Data with at least one split.
+
+        Returns
+        -------
+        Task
+        """
+        name, split = find_split(dataset, self.split)
+        seen, unseen = np.asarray(split.seen), np.asarray(split.unseen)
+        return Task(
+            split=name,
+            train=seen_rows(dataset, split),
+            test=unseen_rows(dataset, split, name),
+            seen=seen,
+            unseen=unseen,
+            candidates=unseen,
+        )
+
+    def measure(self, task: Task, y: NDArray[Any], scores: NDArray[Any]) -> dict[str, float]:
+        """Measure scores of the test rows.
+
+        Parameters
+        ----------
+        task : Task
+            What was predicted.
+        y : ndarray of shape (n_test,)
+            True class of each test row.
+        scores : ndarray of shape (n_test, n_candidates)
+            Score of each candidate.
+
+        Returns
+        -------
+        dict
+            "per_class_accuracy", "per_sample_accuracy" and for each k "hit_at_k" (over samples)
+            and "hit_at_k_per_class".
+        """
+        predicted = task.candidates[scores.argmax(axis=1)]
+        measures = {
+            "per_class_accuracy": per_class_accuracy(y, predicted, classes=task.unseen),
+            "per_sample_accuracy": per_sample_accuracy(y, predicted),
+        }
+        for k in self._hits(len(task.candidates)):
+            measures[f"hit_at_{k}"] = hit_at_k(y, scores, candidates=task.candidates, k=k)
+            measures[f"hit_at_{k}_per_class"] = hit_at_k(
+                y, scores, candidates=task.candidates, k=k, average="class"
+            )
+        return measures
+
+    def _hits(self, n_candidates: int) -> Sequence[int]:
+        if self.hits is not None:
+            return self.hits
+        return (DEFAULT_HITS,) if n_candidates > DEFAULT_HITS else ()
+
+
+@dataclass(frozen=True)
+class GeneralizedProtocol:
+    """Test on unseen classes mixed with held-out samples of seen ones; every class may be answered.
+
+    Parameters
+    ----------
+    split : str or ClassSplit, optional
+        Which split of the data set; by default "proposed" if there is one, else the first. If it
+        has `test_seen` rows they are the held-out samples.
+    holdout : float, default=0.2
+        Share of the samples of each seen class to hold out if the split has no `test_seen` rows.
+    random_state : int, default=0
+        Seed of that draw; recorded with the result.
+    calibrate : bool, default=True
+        Whether `evaluate` also chooses a bias on the training classes (`CalibratedStacking`) and
+        reports the accuracies at it. Costs one more fit for each fold.
+
+    Examples
+    --------
+    >>> from zslearn.datasets import load_animals
+    >>> from zslearn.evaluation import GeneralizedProtocol
+    >>> task = GeneralizedProtocol("proposed").task(load_animals())
+    >>> len(task.train), len(task.test), len(task.candidates), task.seed
+    (1056, 624, 28, 0)
+    """
+
+    name: ClassVar[str] = "generalized"
+    split: str | ClassSplit | None = None
+    holdout: float = 0.2
+    random_state: int = 0
+    calibrate: bool = True
+
+    def task(self, dataset: ZeroShotDataset) -> Task:
+        """Return the rows and candidates of this protocol for a data set.
+
+        Parameters
+        ----------
+        dataset : ZeroShotDataset
+            Data with at least one split.
+
+        Returns
+        -------
+        Task
+        """
+        name, split = find_split(dataset, self.split)
+        train, test_seen, seed = self._held_out(dataset, split)
+        seen, unseen = np.asarray(split.seen), np.asarray(split.unseen)
+        for rows, part in ((train, "training"), (test_seen, "held-out")):
+            check_all_present(dataset.y[rows], seen, f"{part} part: seen class of split {name!r}")
+        return Task(
+            split=name,
+            train=train,
+            test=np.concatenate([test_seen, unseen_rows(dataset, split, name)]),
+            seen=seen,
+            unseen=unseen,
+            candidates=np.concatenate([seen, unseen]),
+            seed=seed,
+        )
+
+    def measure(
+        self, task: Task, y: NDArray[Any], scores: NDArray[Any], gamma: float | None = None
+    ) -> dict[str, float]:
+        """Measure scores of the test rows, without bias and with it.
+
+        Parameters
+        ----------
+        task : Task
+            What was predicted.
+        y : ndarray of shape (n_test,)
+            True class of each test row.
+        scores : ndarray of shape (n_test, n_candidates)
+            Score of each candidate, without bias.
+        gamma : float, optional
+            A bias chosen without these rows.
+
+        Returns
+        -------
+        dict
+            Per class "seen_accuracy", "unseen_accuracy", "harmonic_mean" and "ausuc"; the same
+            with "_per_sample"; with `gamma` also "calibrated_seen_accuracy" and so on; the best
+            harmonic mean any bias reaches as "oracle_harmonic_mean", which uses test labels.
+        """
+        curve = seen_unseen_curve(y, scores, candidates=task.candidates, seen=task.seen)
+        by_sample = seen_unseen_curve(
+            y, scores, candidates=task.candidates, seen=task.seen, average="sample"
+        )
+        measures = _both_sides(task, y, scores, "")
+        measures["ausuc"] = curve.area
+        measures["ausuc_per_sample"] = by_sample.area
+        if gamma is not None:
+            biased = scores - gamma * np.isin(task.candidates, task.seen)
+            measures |= {"gamma": gamma} | _both_sides(task, y, biased, "calibrated_")
+        measures["oracle_harmonic_mean"] = curve.oracle.harmonic_mean
+        measures["oracle_gamma"] = curve.oracle.gamma
+        return measures
+
+    def _held_out(
+        self, dataset: ZeroShotDataset, split: ClassSplit
+    ) -> tuple[NDArray[Any], NDArray[Any], int | None]:
+        """Return training rows, held-out rows of seen classes and the seed, if one was used."""
+        rows = seen_rows(dataset, split)
+        if split.test_seen is not None:
+            return rows, np.asarray(split.test_seen), None
+        kept, held_out = stratified_holdout(
+            dataset.y[rows], share=self.holdout, random_state=self.random_state
+        )
+        return rows[kept], rows[held_out], self.random_state
+
+
+def _both_sides(task: Task, y: NDArray[Any], scores: NDArray[Any], prefix: str) -> dict[str, float]:
+    """Accuracy on each side and their harmonic mean, per class and per sample."""
+    predicted = task.candidates[scores.argmax(axis=1)]
+    on_seen = np.isin(y, task.seen)
+    measures = {}
+    for suffix, accuracy in (("", per_class_accuracy), ("_per_sample", per_sample_accuracy)):
+        seen = accuracy(y[on_seen], predicted[on_seen])
+        unseen = accuracy(y[~on_seen], predicted[~on_seen])
+        measures[f"{prefix}seen_accuracy{suffix}"] = seen
+        measures[f"{prefix}unseen_accuracy{suffix}"] = unseen
+        measures[f"{prefix}harmonic_mean{suffix}"] = harmonic_mean(seen, unseen)
+    return measures
+
+
+Protocol = ConventionalProtocol | GeneralizedProtocol

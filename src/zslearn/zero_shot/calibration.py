@@ -1,0 +1,246 @@
+"""Calibrated stacking: a bias against seen classes, chosen on the training classes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from zslearn.exceptions import InvalidInputError, InvalidTypeError
+from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
+from zslearn.model_selection import ClassKFold, stratified_holdout
+from zslearn.signatures import Signatures
+from zslearn.zero_shot._base import Features, ZeroShotClassifier, as_signatures
+from zslearn.zero_shot._tags import ZeroShotTags
+
+MAX_FOLDS = 10
+
+
+class CalibratedStacking(ZeroShotClassifier):
+    """Subtract a bias γ from the scores of seen classes (Chao et al., ECCV 2016).
+
+    A classifier trained on seen classes prefers them, so that with all classes as candidates
+    samples of unseen classes are lost. The answer here is the candidate c of largest
+    f_c(x) − γ·[c is seen].
+
+    γ is chosen from the training data: classes are held out in folds as pseudo-unseen ones, with
+    a share of the samples of the remaining classes; the classifier is fitted on the rest and all
+    training classes are candidates. The γ of highest harmonic mean, averaged over the folds, is
+    found exactly by a sweep over the gaps between best seen and best unseen score. No test sample
+    and no sample of an unseen class takes part.
+
+    The folds are smaller problems than the real one. The best of many unseen candidates scores
+    higher than the best of few, so the gap, and with it γ, depends on how many candidates each
+    side has; ``cv="auto"`` therefore makes as many folds as keep the share of unseen candidates
+    what it will be at prediction: round((seen + unseen) / unseen), between 2 and 10. What stays
+    different is that a fold's classifier knows fewer classes, which makes γ somewhat uncertain;
+    compare the result with the oracle's of `SeenUnseenCurve`.
+
+    Parameters
+    ----------
+    estimator : ZeroShotClassifier
+        The classifier to calibrate; it is cloned.
+    gamma : "auto" or float, default="auto"
+        The bias, in units of the classifier's scores, or "auto" to choose it.
+    cv : "auto" or int, default="auto"
+        Number of folds over the training classes.
+    holdout : float, default=0.2
+        Share of the samples of each remaining class that is held out in a fold.
+    random_state : int or None, default=0
+        Order in which classes are dealt to folds, and the draw of held-out samples.
+
+    Attributes
+    ----------
+    estimator_ : ZeroShotClassifier
+        The classifier fitted on all training data.
+    gamma_ : float
+        The bias in use. 0 where it cannot be chosen: with one-hot signatures no class is unseen,
+        and below four training classes no fold can be made.
+    curves_ : list of SeenUnseenCurve
+        The curve of each fold; empty if γ was not chosen.
+
+    Examples
+    --------
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.evaluation import GeneralizedProtocol
+    >>> from zslearn.zero_shot import CalibratedStacking, SAEClassifier
+    >>> data = make_zero_shot(noise=2.0, random_state=0)
+    >>> task = GeneralizedProtocol().task(data)
+    >>> clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0))
+    >>> clf = clf.fit(data.X[task.train], data.y[task.train])
+    >>> clf.gamma_ > 0
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: ZeroShotClassifier,
+        *,
+        gamma: float | str = "auto",
+        cv: int | str = "auto",
+        holdout: float = 0.2,
+        random_state: int | None = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.gamma = gamma
+        self.cv = cv
+        self.holdout = holdout
+        self.random_state = random_state
+
+    @property
+    def signatures(self) -> Any:
+        """The class table of the classifier."""
+        return self.estimator.signatures
+
+    @property
+    def signatures_(self) -> Signatures:  # type: ignore[override]
+        """Every class that can be predicted."""
+        return self.estimator_.signatures_
+
+    @property
+    def zero_shot_tags(self) -> ZeroShotTags:  # type: ignore[override]
+        """The facts the classifier tells about itself."""
+        return self.estimator.zero_shot_tags
+
+    def fit(self, X: Any, y: Any) -> CalibratedStacking:
+        """Choose the bias and fit the classifier on all training data.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Class of each sample.
+
+        Returns
+        -------
+        CalibratedStacking
+            The fitted classifier.
+        """
+        self._check_choices()
+        X, labels = self._validated(X, y)
+        self.estimator_ = clone(self.estimator).fit(X, labels)
+        self.classes_ = self.estimator_.classes_
+        self.fit_gamma(X, labels)
+        return self
+
+    def fit_gamma(self, X: Any, y: NDArray) -> CalibratedStacking:
+        """Choose the bias only, without the fit on all training data.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : ndarray of shape (n_samples,)
+            Class of each sample.
+
+        Returns
+        -------
+        CalibratedStacking
+            With `gamma_` and `curves_` set.
+        """
+        self._check_choices()
+        n_folds = 0 if self.gamma != "auto" else self._n_folds(np.unique(y))
+        self.curves_ = self._fold_curves(X, y, n_folds) if n_folds else []
+        if self.curves_:
+            self.gamma_ = best_mean_gamma(self.curves_)
+        else:
+            self.gamma_ = 0.0 if self.gamma == "auto" else float(self.gamma)
+        return self
+
+    def add_classes(self, new: Signatures | Mapping[Any, ArrayLike]) -> CalibratedStacking:
+        """Make new classes predictable; they count as unseen. See `ZeroShotClassifier`."""
+        self.estimator_.add_classes(new)
+        return self
+
+    def _fold_curves(self, X: Any, y: NDArray, n_folds: int) -> list[SeenUnseenCurve]:
+        """Fit on part of the classes and trace the curve on what was held out, fold by fold."""
+        classes, curves = np.unique(y), []
+        folds = ClassKFold(n_folds, shuffle=True, random_state=self.random_state)
+        for rest, pseudo_unseen in folds.split(X, y):
+            kept, held_out = stratified_holdout(
+                y[rest], share=self.holdout, random_state=self.random_state
+            )
+            if not len(held_out):
+                continue
+            train, test = rest[kept], np.concatenate([rest[held_out], pseudo_unseen])
+            fitted = clone(self.estimator).fit(X[train], y[train])
+            scores = fitted._all_scores(X[test], classes)
+            curves.append(
+                seen_unseen_curve(y[test], scores, candidates=classes, seen=fitted.classes_)
+            )
+        return curves
+
+    def _n_folds(self, classes: NDArray) -> int:
+        """Return the number of folds, or 0 if none can be made."""
+        if self.signatures is None or len(classes) < 4:
+            return 0
+        most = len(classes) // 2
+        if self.cv != "auto":
+            return min(int(self.cv), most)
+        unseen = int((~np.isin(as_signatures(self.signatures).names, classes)).sum())
+        wanted = round((len(classes) + unseen) / unseen) if unseen else 5
+        return int(np.clip(wanted, 2, min(MAX_FOLDS, most)))
+
+    def _ready(self, X: Any, candidates: Sequence[Any] | None) -> tuple[Any, NDArray, Any]:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X, names, prepared = self.estimator_._ready(X, candidates)
+        return X, names, (prepared, self.gamma_ * np.isin(names, self.classes_))
+
+    def _score(self, X: Features, prepared: tuple[Any, NDArray]) -> NDArray:
+        inner, bias = prepared
+        scores = self.estimator_._score(X, inner)
+        return scores - bias.astype(scores.dtype)
+
+    def _check_choices(self) -> None:
+        if not isinstance(self.estimator, ZeroShotClassifier):
+            raise InvalidTypeError(
+                "CalibratedStacking takes a zero-shot classifier such as SAEClassifier(signatures)"
+                f"; got {type(self.estimator).__name__}."
+            )
+        _check_number("gamma", self.gamma, low=-np.inf)
+        _check_number("cv", self.cv, low=2)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.estimator.__sklearn_tags__().input_tags.sparse
+        return tags
+
+
+def best_mean_gamma(curves: Sequence[SeenUnseenCurve]) -> float:
+    """Return the bias of highest harmonic mean, averaged over curves: exact, no grid.
+
+    Parameters
+    ----------
+    curves : sequence of SeenUnseenCurve
+        At least one.
+
+    Returns
+    -------
+    float
+        The middle of the interval in which the mean is highest, the lowest of equal intervals.
+    """
+    # The mean of step functions is a step function: it can only change at a gap of one of them.
+    gaps = np.unique(np.concatenate([curve.gaps for curve in curves]))
+    if len(gaps) == 1:
+        return float(gaps[0])
+    inside = gaps[:-1] + (gaps[1:] - gaps[:-1]) / 2
+    mean = np.mean([curve.harmonic_means[curve.indices_at(inside)] for curve in curves], axis=0)
+    return float(inside[mean.argmax()])
+
+
+def _check_number(name: str, value: Any, low: float) -> None:
+    """Refuse what is neither "auto" nor a finite number of at least `low`."""
+    if isinstance(value, str) and value == "auto":
+        return
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    whole = name != "cv" or isinstance(value, Integral)
+    if not number or not whole or not low <= value < np.inf or value == -np.inf:
+        at_least = f" of at least {low}" if np.isfinite(low) else ""
+        raise InvalidInputError(f'{name} must be "auto" or a number{at_least}; got {value!r}.')

@@ -1,0 +1,168 @@
+"""A bias against seen classes, chosen without unseen ones."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from zslearn.datasets import make_zero_shot
+from zslearn.evaluation import GeneralizedProtocol
+from zslearn.exceptions import InvalidInputError, InvalidTypeError
+from zslearn.metrics import harmonic_mean, per_class_accuracy, seen_unseen_curve
+from zslearn.model_selection import ClassKFold
+from zslearn.zero_shot import CalibratedStacking, LegacyCUB, SAEClassifier
+from zslearn.zero_shot.calibration import best_mean_gamma
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_zero_shot(16, 4, n_per_class=15, noise=2.0, domain_shift=0.3, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def task(data):
+    return GeneralizedProtocol().task(data)
+
+
+def harmonic(clf, data, task):
+    y, predicted = data.y[task.test], clf.predict(data.X[task.test], task.candidates)
+    side = np.isin(y, task.seen)
+    return harmonic_mean(
+        per_class_accuracy(y[side], predicted[side]), per_class_accuracy(y[~side], predicted[~side])
+    )
+
+
+@parametrize_with_checks([CalibratedStacking(SAEClassifier())])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_scores_of_seen_classes_are_lower_by_gamma(data, task):
+    base = SAEClassifier(data.signatures, lam=1.0).fit(data.X[task.train], data.y[task.train])
+    clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), gamma=0.25)
+    clf.fit(data.X[task.train], data.y[task.train])
+    X = data.X[task.test]
+    scores = base.decision_function(X, task.candidates)
+    expected = scores - 0.25 * np.isin(task.candidates, task.seen)
+    np.testing.assert_allclose(clf.decision_function(X, task.candidates), expected)
+    np.testing.assert_array_equal(
+        clf.predict(X, task.candidates), task.candidates[expected.argmax(axis=1)]
+    )
+    assert clf.gamma_ == 0.25
+    assert clf.curves_ == []
+
+
+def test_harmonic_mean_rises_towards_the_oracle(data, task):
+    plain = SAEClassifier(data.signatures, lam=1.0)
+    clf = CalibratedStacking(plain).fit(data.X[task.train], data.y[task.train])
+    scores = clf.estimator_.decision_function(data.X[task.test], task.candidates)
+    curve = seen_unseen_curve(data.y[task.test], scores, candidates=task.candidates, seen=task.seen)
+    found, best = harmonic(clf, data, task), curve.oracle.harmonic_mean
+    assert curve.uncalibrated.harmonic_mean < found <= best + 1e-12
+    assert found > best - 0.1
+
+
+def test_gamma_depends_on_nothing_but_the_training_rows(data, task):
+    base = SAEClassifier(data.signatures, lam=1.0)
+    gamma = CalibratedStacking(base).fit(data.X[task.train], data.y[task.train]).gamma_
+    vectors = data.signatures.vectors.copy()
+    vectors[data.signatures.index_of(task.unseen)] = 77.0
+    other = type(data.signatures)(data.signatures.names, vectors)
+    again = CalibratedStacking(SAEClassifier(other, lam=1.0))
+    assert again.fit(data.X[task.train], data.y[task.train]).gamma_ == gamma
+
+
+def test_folds_hold_out_classes_and_samples(data, task, monkeypatch):
+    seen_by_fit = []
+    fit = SAEClassifier.fit
+
+    def watch(self, X, y):
+        seen_by_fit.append(np.asarray(y))
+        return fit(self, X, y)
+
+    monkeypatch.setattr(SAEClassifier, "fit", watch)
+    X, y = data.X[task.train], data.y[task.train]
+    CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), cv=4).fit(X, y)
+    whole, *folds = seen_by_fit
+    assert len(whole) == len(y)
+    assert [len(np.unique(part)) for part in folds] == [12] * 4
+    # 12 samples a class are left of 15, of which round(0.2 · 12) = 2 are held out in a fold.
+    assert all((np.unique(part, return_counts=True)[1] == 10).all() for part in folds)
+
+
+@pytest.mark.parametrize(
+    ("n_seen", "n_unseen", "folds"), [(16, 4, 5), (15, 5, 4), (10, 20, 2), (30, 1, 10), (3, 2, 0)]
+)
+def test_auto_folds_keep_the_share_of_unseen_candidates(n_seen, n_unseen, folds):
+    data = make_zero_shot(n_seen, n_unseen, n_per_class=4, random_state=0)
+    rows = data.rows(data.split("standard").seen)
+    clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0))
+    clf.fit(data.X[rows], data.y[rows])
+    assert len(clf.curves_) == folds
+    assert folds or clf.gamma_ == 0.0
+
+
+def test_best_mean_gamma_beats_every_gamma_of_a_grid(data, task):
+    clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0))
+    curves = clf.fit(data.X[task.train], data.y[task.train]).curves_
+
+    def mean(gamma):
+        return np.mean([curve.at(gamma).harmonic_mean for curve in curves])
+
+    best = mean(best_mean_gamma(curves))
+    assert clf.gamma_ == best_mean_gamma(curves)
+    assert best >= max(mean(gamma) for gamma in np.linspace(-2, 2, 2001)) - 1e-12
+
+
+def test_a_class_with_one_sample_and_classes_of_one_sample_only(data):
+    rows = data.rows(data.split("standard").seen)
+    X, y = data.X[rows][::15], data.y[rows][::15]
+    clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0)).fit(X, y)
+    assert clf.gamma_ == 0.0
+
+
+def test_new_classes_count_as_unseen(data, task):
+    table = data.signatures.drop(["unseen0"])
+    clf = CalibratedStacking(SAEClassifier(table, lam=1.0), gamma=10.0)
+    clf.fit(data.X[task.train], data.y[task.train])
+    clf.add_classes({"unseen0": data.signatures["unseen0"]})
+    assert (clf.predict(data.X[:5], ["seen0", "unseen0"]) == "unseen0").all()
+
+
+def test_goes_with_scikit_learn_searches_and_clones(data, task):
+    clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), gamma=0.1)
+    assert clone(clf).get_params()["estimator__lam"] == 1.0
+    search = GridSearchCV(clf, {"estimator__lam": [0.1, 1.0], "gamma": [0.0]}, cv=ClassKFold(3))
+    search.fit(data.X[task.train], data.y[task.train])
+    assert search.best_params_["estimator__lam"] in (0.1, 1.0)
+
+
+def test_a_transductive_classifier_stays_one(data, task):
+    clf = CalibratedStacking(LegacyCUB(data.signatures))
+    clf.fit(data.X[task.train], data.y[task.train])
+    assert clf.zero_shot_tags.transductive
+    assert len(clf.predict(data.X[task.test])) == len(task.test)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"gamma": "best"}, 'gamma must be "auto" or a number'),
+        ({"gamma": np.nan}, "gamma must be"),
+        ({"gamma": np.inf}, "gamma must be"),
+        ({"cv": 1}, "cv must be .* at least 2"),
+        ({"cv": 2.5}, "cv must be"),
+        ({"holdout": 0}, "share must be"),
+    ],
+)
+def test_refuses_wrong_choices(data, changes, message):
+    clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), **changes)
+    with pytest.raises(InvalidInputError, match=message):
+        clf.fit(data.X[:240], data.y[:240])
+
+
+def test_refuses_an_ordinary_classifier(data):
+    with pytest.raises(InvalidTypeError, match=r"takes a zero-shot classifier.*got SVC"):
+        CalibratedStacking(SVC()).fit(data.X, data.y)
