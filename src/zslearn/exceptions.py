@@ -93,6 +93,16 @@ class ModelFileError(InvalidInputError):
         super().__init__(f"{path!s} cannot be loaded as a model: {reason}.")
 
 
+class DownloadError(ZslearnError, OSError):
+    """A download that did not succeed; nothing of it is kept."""
+
+    def __init__(self, url: str, size: str, target: str, reason: object) -> None:
+        super().__init__(
+            f"Could not download {url} ({size}): {reason}. Without a network, download it "
+            f"elsewhere, put it at {target} and call again; it will be found there."
+        )
+
+
 def closest_name(name: object, known: Iterable[object]) -> object | None:
     """Return the known name most like `name`, or None if nothing is near."""
     spelled = {str(_plain(other)): _plain(other) for other in known}

@@ -20,6 +20,20 @@ STANDARD_UNSEEN = (
     "seal",
 )
 
+# The ten test classes of Xian et al. (2019), none of them in ImageNet.
+PROPOSED_UNSEEN = (
+    "sheep",
+    "dolphin",
+    "bat",
+    "seal",
+    "blue+whale",
+    "rat",
+    "horse",
+    "walrus",
+    "giraffe",
+    "bobcat",
+)
+
 
 def attribute_names() -> list[str]:
     """Return the 85 attributes in the order of ``predicates.txt``."""

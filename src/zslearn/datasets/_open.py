@@ -6,8 +6,12 @@ import os
 from pathlib import Path
 
 from zslearn.datasets._animals import load_animals
+from zslearn.datasets._awa import load_awa
+from zslearn.datasets._awa_features import feature_folders
 from zslearn.datasets._dataset import ZeroShotDataset
 from zslearn.datasets._feature_files import ENDINGS, table_columns
+from zslearn.datasets._imagenet import load_imagenet
+from zslearn.datasets._sae_demo import load_sae_demo
 from zslearn.datasets._table import load_table
 from zslearn.datasets._text_lists import read_names
 from zslearn.datasets._xlsa17 import feature_files, load_xlsa17
@@ -15,6 +19,9 @@ from zslearn.exceptions import InvalidInputError, MissingFileError
 
 _LOOKED_FOR = """\
 - an xlsa17 folder: att_splits.mat and a feature file such as res101.mat
+- an Animals with Attributes folder: classes.txt, predicates.txt, predicate-matrix-*.txt
+- a .mat file of the semantic autoencoder's demos: X_tr, X_te, S_tr, S_te_pro
+- a large data set: X.npy, y.npy, signatures.npz, seen.txt, unseen.txt
 - a folder of your own: features.npy, .npz, .csv or .parquet; labels.npy, .npz, .csv or .txt (or a \
 column 'label' or 'class' in the table); signatures.csv, .npz or .parquet; if wanted unseen.txt"""
 
@@ -29,13 +36,16 @@ def open_dataset(
     path : path-like
         - ``"animals"``, the bundled data set;
         - an xlsa17 folder, see :func:`load_xlsa17`;
+        - a folder of Animals with Attributes, see :func:`load_awa`;
+        - a ``.mat`` file of the semantic autoencoder's demos, see :func:`load_sae_demo`;
+        - a folder with a large data set, see :func:`load_imagenet`;
         - a folder of your own with ``features.*``, ``labels.*`` and ``signatures.*`` in the forms
           :func:`load_table` reads, and ``unseen.txt`` to list the unseen classes. Without a file
           of labels the table must have a column "label" or "class".
     features : str, default=None
         Which features to take where a folder has several: the name of the file without its
-        ending. None takes ``res101`` or the only one; "none" loads no features of an xlsa17
-        folder.
+        ending, for AwA of the folder. None takes ``res101`` or the only one; "none" loads no
+        features of an xlsa17 or AwA folder.
     semantics : str, default=None
         The semantic space to put first, for example "word vectors"; for an xlsa17 folder also the
         name of the split file to use.
@@ -69,11 +79,18 @@ def open_dataset(
         )
     if place.is_dir() and any(place.glob("*_splits*.mat")):
         return _open_xlsa17(place, features, semantics)
-    dataset = _open_other(place)
+    dataset = _open_other(place, features)
     return dataset if semantics is None else dataset.prefer(semantics)
 
 
-def _open_other(place: Path) -> ZeroShotDataset:
+def _open_other(place: Path, features: str | None) -> ZeroShotDataset:
+    """Open what is no xlsa17 folder by the files that mark its kind."""
+    if place.is_file() and place.suffix == ".mat":
+        return load_sae_demo(place)
+    if any(place.glob("predicate-matrix-*.txt")):
+        return load_awa(place, _awa_features(place) if features is None else _or_none(features))
+    if (place / "signatures.npz").is_file() and (place / "X.npy").is_file():
+        return load_imagenet(place)
     if place.is_dir() and _one(place, "features", ENDINGS):
         return _open_table(place)
     raise InvalidInputError(f"{place} is no data set. Looked for:\n{_LOOKED_FOR}")
@@ -82,12 +99,26 @@ def _open_other(place: Path) -> ZeroShotDataset:
 def _open_xlsa17(folder: Path, features: str | None, semantics: str | None) -> ZeroShotDataset:
     """Choose the feature file and the split file of an xlsa17 folder."""
     chosen = _only_features(folder) if features is None else features
-    chosen_or_none = None if chosen == "none" else chosen
+    chosen_or_none = _or_none(chosen)
     if semantics is None:
         return load_xlsa17(folder, chosen_or_none)
     if (folder / f"{semantics.removesuffix('.mat')}.mat").is_file():
         return load_xlsa17(folder, chosen_or_none, semantics)
     return load_xlsa17(folder, chosen_or_none).prefer(semantics)
+
+
+def _or_none(features: str) -> str | None:
+    return None if features == "none" else features
+
+
+def _awa_features(folder: Path) -> str | None:
+    """Return the only features of an AwA folder; None if it has none."""
+    present = list(feature_folders(folder))
+    if len(present) > 1:
+        raise InvalidInputError(
+            f"{folder} has the features {', '.join(present)}; say which with features=."
+        )
+    return present[0] if present else None
 
 
 def _only_features(folder: Path) -> str:
