@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.model_selection import GroupKFold, check_cv
 
-from zslearn.autoencoder._path import RELATIVE_LAMS
+from zslearn.autoencoder._path import RELATIVE_LAMS, checked_lams
 from zslearn.autoencoder._semantic_autoencoder import Solver, TiedLinearMap
 from zslearn.core import sylvester
 from zslearn.core.moments import PairMoments
@@ -122,14 +122,19 @@ class SemanticAutoencoderCV(TiedLinearMap):
             splitter = GroupKFold(n_splits) if self.folds_over_classes_ else check_cv(n_splits)
         else:
             splitter = check_cv(self.cv)
-        return [held_out for _, held_out in splitter.split(X, S, groups)]
+        folds = [held_out for _, held_out in splitter.split(X, S, groups)]
+        if not np.array_equal(np.sort(np.concatenate(folds)), np.arange(len(S))):
+            raise InvalidInputError(
+                f"cv must hold out every row exactly once, as KFold does; {self.cv!r} does not."
+            )
+        return folds
 
     def _grid(self, total: PairMoments) -> NDArray:
         if self.lams is None:
             return RELATIVE_LAMS * sylvester.relative_lam(
                 float(np.trace(total.semantic_gram)), float(np.trace(total.feature_gram))
             )
-        return np.array([float(lam) for lam in np.atleast_1d(self.lams)])
+        return checked_lams(self.lams)
 
     def _curve(self, train: PairMoments, held_out: PairMoments) -> NDArray:
         """Explained share of the held-out squared norm for every λ."""
@@ -160,7 +165,3 @@ class SemanticAutoencoderCV(TiedLinearMap):
             raise InvalidInputError(
                 f"direction must be 'encode' or 'decode'; got {self.direction!r}."
             )
-        if self.lams is not None:
-            values = np.asarray(self.lams, dtype=float)
-            if values.size == 0 or not np.all(np.isfinite(values)) or np.any(values <= 0):
-                raise InvalidInputError(f"lams must be positive, finite; got {self.lams!r}.")
