@@ -123,7 +123,7 @@ class SAEClassifier(ZeroShotClassifier):
     >>> animals = load_animals()
     >>> split = animals.split("proposed")
     >>> seen, unseen = animals.rows(split.seen), animals.rows(split.unseen)
-    >>> clf = SAEClassifier(animals.signatures).fit(animals.X[seen], animals.y[seen])
+    >>> clf = SAEClassifier(animals.signatures, lam=1.0).fit(animals.X[seen], animals.y[seen])
     >>> accuracy = clf.score(animals.X[unseen], animals.y[unseen])
     >>> accuracy > 0.4
     True
