@@ -192,3 +192,18 @@ def test_empty_label_lines_are_counted(tmp_path):
     (tmp_path / "y.txt").write_text("cat\n\ncat\n")
     with pytest.raises(InvalidInputError, match="line 2 is empty"):
         load_table(X, tmp_path / "y.txt", TABLE)
+
+
+@pytest.mark.parametrize("title", ["label", '"class"', "y"])
+def test_a_title_above_the_labels_is_no_label(files, title):
+    (files / "y.csv").write_text(title + "\n" + "\n".join(Y) + "\n")
+    data = load_table(files / "X.npy", files / "y.csv", files / "s.csv")
+    assert data.y.tolist() == Y
+
+
+def test_a_label_too_many_is_not_taken_for_a_title(files):
+    (files / "y.csv").write_text("cat\n" + "\n".join(Y) + "\n")
+    with pytest.raises(InvalidInputError, match="X has 3 rows and y has 4 labels"):
+        load_table(files / "X.npy", files / "y.csv", files / "s.csv")
+    with pytest.raises(InvalidInputError, match="X has 3 rows and y has 4 labels"):
+        load_table(X, ["label", *Y], TABLE)

@@ -42,7 +42,7 @@ def load_table(
         table is kept as `image_files`.
     labels : path-like, str or array-like of shape (n_samples,)
         The name of a column of the features table; or a file, ``.npy``, ``.npz`` (array ``y``),
-        or text with one label a line; or the labels.
+        or text with one label a line, below a title if there is one; or the labels.
     signatures : path-like, Signatures or mapping
         A CSV file with a header line and then one line a class, its name first; an ``.npz`` file
         with ``names`` and ``vectors``; a Parquet table whose first column names the classes; or
@@ -76,7 +76,11 @@ def load_table(
     """
     table, y = _features_and_labels(features, labels)
     space = _signatures(signatures)
+    if _is_path(labels):
+        y = _without_title(y, len(table.X), space)
     y = _as_class_names(y, space)
+    if len(y) == len(table.X):  # labels without a signature are told before splits are made
+        space.index_of(np.unique(y))
     split = _split(y, space, unseen)
     return ZeroShotDataset(
         name=name,
@@ -137,6 +141,12 @@ def read_labels(path: Path) -> NDArray[Any]:
             else f"{path} is empty; it must hold one label a line."
         )
     return np.array([line.strip().strip('"') for line in lines])
+
+
+def _without_title(y: NDArray[Any], n_rows: int, space: Signatures) -> NDArray[Any]:
+    """Drop a first line that is one too many and names no class: the title of the column."""
+    is_title = y.dtype.kind == "U" and len(y) == n_rows + 1 and str(y[0]) not in map(str, space)
+    return y[1:] if is_title else y
 
 
 def _signatures(source: Any) -> Signatures:
