@@ -1,10 +1,12 @@
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
 from zslearn.cli import cli
+from zslearn.datasets import make_zero_shot
 
 
 @pytest.fixture
@@ -22,3 +24,61 @@ def program() -> list[str]:
     """The installed program, or the module where the package is only on the path."""
     installed = Path(sys.executable).with_name("zslearn")
     return [str(installed)] if installed.exists() else [sys.executable, "-m", "zslearn"]
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A user's own files: features, labels, class table and new samples of unseen classes."""
+    data = make_zero_shot(
+        8, 3, n_per_class=6, n_features=10, n_dimensions=5, noise=0.1, random_state=0
+    )
+    split = data.split("standard")
+    seen, unseen = data.rows(split.seen), data.rows(split.unseen)
+    titles = [f"f{i}" for i in range(10)]
+    frame = pd.DataFrame(data.X, columns=titles)
+    frame.iloc[seen].to_csv(tmp_path / "X.csv", index=False)
+    pd.Series(data.y[seen], name="label").to_csv(tmp_path / "y.csv", index=False)
+    data.signatures.to_csv(tmp_path / "classes.csv")
+    new = frame.iloc[unseen]
+    new.insert(0, "photo", [f"{name}_{i}.jpg" for i, name in enumerate(data.y[unseen])])
+    new.to_csv(tmp_path / "new.csv", index=False)
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    pd.Series(data.y).to_csv(tmp_path / "all_y.csv", index=False, header=False)
+    return tmp_path
+
+
+@pytest.fixture
+def own_arguments(own):
+    """The options that name the training files."""
+    return [
+        "--features",
+        own / "X.csv",
+        "--labels",
+        own / "y.csv",
+        "--signatures",
+        own / "classes.csv",
+    ]
+
+
+@pytest.fixture
+def model(run, own, own_arguments):
+    """A model fitted on one's own files by the program."""
+    result = run("fit", *own_arguments, "--save", own / "model.zsl")
+    assert result.exit_code == 0, result.output
+    return own / "model.zsl"
+
+
+@pytest.fixture
+def refused(run):
+    """Run a command that must fail with one clear line and exit code 1."""
+
+    def invoke(*arguments: object) -> str:
+        result = run(*arguments)
+        assert result.exit_code == 1, result.output
+        lines = [line for line in result.stderr.splitlines() if line.startswith("Error: ")]
+        assert len(lines) == 1, result.stderr
+        assert "Traceback" not in result.output
+        assert result.stdout == ""
+        return lines[0]
+
+    return invoke

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import click
 
 from zslearn import __version__
-from zslearn.cli._group import LazyGroup
+from zslearn.cli._group import INTERRUPTED, LazyGroup
 
 EPILOG = """\b
 Examples:
@@ -20,6 +23,10 @@ Examples:
     cls=LazyGroup,
     commands_at={
         "demo": "zslearn.cli.demo:demo",
+        "data": "zslearn.cli.data:data",
+        "fit": "zslearn.cli.fit:fit",
+        "predict": "zslearn.cli.predict:predict",
+        "evaluate": "zslearn.cli.evaluate:evaluate",
         "methods": "zslearn.cli.methods:methods",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -36,4 +43,13 @@ def cli() -> None:
 
 def main() -> None:
     """Run the program."""
-    cli(prog_name="zslearn")
+    try:
+        cli(prog_name="zslearn")
+    except SystemExit as end:
+        if end.code != INTERRUPTED:
+            raise
+        # An interrupt that passed through exec(), as imports do, makes Python end by the signal
+        # in place of the exit code; everything is cleaned up by now.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(INTERRUPTED)

@@ -1,0 +1,144 @@
+"""`zslearn fit`: learn from samples of seen classes and save the model."""
+
+from __future__ import annotations
+
+import json
+import os
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zslearn.cli._files import check_target
+from zslearn.cli._guard import user_data, warnings_as_lines
+from zslearn.cli._source import Source, source_of, source_options
+from zslearn.cli._table import echo_json, format_table
+from zslearn.exceptions import InvalidInputError, closest_name
+
+if TYPE_CHECKING:
+    from zslearn.datasets import ZeroShotDataset
+    from zslearn.zero_shot import ZeroShotClassifier
+
+EPILOG = """\b
+Examples:
+  zslearn fit --features X.csv --labels y.csv --signatures classes.csv --save model.zsl
+  zslearn fit animals --split standard --save model.zsl
+  zslearn fit xlsa17/CUB --features effnet_lite0 --method eszsl --save cub.zsl
+  zslearn fit animals --method sae -P lam=0.5 -P direction=encode --save model.zsl
+"""
+
+
+@click.command(epilog=EPILOG)
+@source_options
+@click.option("--method", default="sae", show_default=True, help="See zslearn methods.")
+@click.option(
+    "-P",
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the method, e.g. lam=0.5; may be repeated.",
+)
+@click.option(
+    "--calibrate",
+    is_flag=True,
+    help="Learn a bias against seen classes as well, for predicting among all classes.",
+)
+@click.option("--save", "target", required=True, metavar="FILE", help="Where to write the model.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+def fit(
+    method: str,
+    params: tuple[str, ...],
+    calibrate: bool,
+    target: str,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Learn from samples of the seen classes and save the model.
+
+    The data is PATH ("animals", a folder in the xlsa17 layout, a folder of your own) or three
+    files of yours: features, labels and a table of class signatures. Classes of that table without
+    samples are the unseen ones, which the model will recognise all the same. Free parameters such
+    as λ are chosen by holding out seen classes.
+    """
+    check_target(target)
+    source = source_of(options)
+    dataset = source.load()
+    model = _classifier(method, dataset, params, calibrate)
+    rows = _training_rows(source, dataset)
+    click.echo(f"Fitting {method} on {len(rows)} samples ...", err=True)
+    start = perf_counter()
+    with user_data(), warnings_as_lines():
+        model.fit(dataset.X[rows], dataset.y[rows])
+    facts = _facts(model, method, len(rows), perf_counter() - start)
+    from zslearn.persistence import save
+
+    save(model, target)
+    facts |= {"file": target, "bytes": os.path.getsize(target)}
+    if as_json:
+        echo_json(facts)
+    else:
+        shown = [{"fact": key.replace("_", " "), "value": _text(facts[key])} for key in facts]
+        click.echo(format_table(shown, {"fact": "model", "value": ""}))
+
+
+def _classifier(
+    method: str, dataset: ZeroShotDataset, params: tuple[str, ...], calibrate: bool
+) -> ZeroShotClassifier:
+    """Return the unfitted method with the user's parameters."""
+    from zslearn.zero_shot import CalibratedStacking, make_classifier
+
+    model = make_classifier(method, dataset.signatures)
+    known = sorted(set(model.get_params(deep=False)) - {"signatures"})
+    for param in params:
+        name, equals, text = param.partition("=")
+        if not equals:
+            raise click.UsageError(f"-P takes NAME=VALUE; got {param!r}")
+        if name not in known:
+            near = closest_name(name, known)
+            hint = f" Did you mean {near!r}?" if near else ""
+            raise InvalidInputError(
+                f"{method} has no parameter {name!r}.{hint} It has {', '.join(known) or 'none'}."
+            )
+        model.set_params(**{name: _value(text)})
+    return CalibratedStacking(model) if calibrate else model
+
+
+def _value(text: str) -> Any:
+    """Return a number, true, false, null or a list as JSON reads it; anything else is text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None if text == "None" else text
+
+
+def _training_rows(source: Source, dataset: ZeroShotDataset) -> Any:
+    """Rows of the split's seen classes; every row of a data set without a split."""
+    import numpy as np
+
+    if not dataset.splits and source.split is None:
+        return np.arange(len(dataset.y))
+    return dataset.train_rows(source.find_split(dataset)[1])
+
+
+def _facts(model: ZeroShotClassifier, method: str, n_rows: int, seconds: float) -> dict[str, Any]:
+    from zslearn.evaluation._estimator import chosen_parameters
+
+    return {
+        "method": method,
+        "samples": n_rows,
+        "features": model.n_features_in_,
+        "seen_classes": len(model.classes_),
+        "unseen_classes": len(model.signatures_) - len(model.classes_),
+        "chosen": chosen_parameters(model),
+        "fit_seconds": round(seconds, 3),
+    }
+
+
+def _text(value: Any) -> str:
+    """Return a fact as one cell."""
+    if isinstance(value, dict):
+        return ", ".join(
+            f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in value.items()
+        )
+    return str(value)

@@ -1,0 +1,152 @@
+import csv
+import json
+
+import pytest
+
+from zslearn.datasets import load_table
+from zslearn.evaluation import ConventionalProtocol, GeneralizedProtocol
+from zslearn.evaluation import evaluate as measure
+from zslearn.zero_shot import METHODS, SAEClassifier
+from zslearn.zero_shot._registry import Method
+
+UNSEEN = "unseen0,unseen1,unseen2"
+
+
+def own_arguments(own):
+    return [
+        "--features",
+        own / "all.csv",
+        "--labels",
+        own / "all_y.csv",
+        "--signatures",
+        own / "classes.csv",
+        "--unseen",
+        "unseen0,unseen1,unseen2",
+    ]
+
+
+def test_rows_are_those_of_the_library(run, own):
+    result = run("evaluate", *own_arguments(own), "--method", "ridge-fs,sae", "--json")
+    assert result.exit_code == 0, result.stderr
+    rows = json.loads(result.stdout)
+    assert [row["method"] for row in rows] == ["ridge-fs", "sae"]
+    files = [own / name for name in ("all.csv", "all_y.csv", "classes.csv")]
+    data = load_table(*files, unseen=UNSEEN.split(","))
+    expected = measure(data, "sae", ConventionalProtocol("own")).metrics
+    assert {key: rows[1][key] for key in expected} == pytest.approx(expected)
+    assert rows[1]["status"] == "ok"
+
+
+def test_the_proposed_split_is_taken_where_there_is_one(run):
+    (row,) = json.loads(run("evaluate", "animals", "--method", "rrzsl", "--json").stdout)
+    assert (row["split"], row["n_candidates"]) == ("proposed", 6)
+
+
+def test_the_table_tells_data_chance_and_figures(run, own):
+    result = run("evaluate", *own_arguments(own), "--method", "sae,sae-encode")
+    assert "48 training and 18 test samples, 3 candidates, chance 0.3333" in result.stdout
+    header = result.stdout.splitlines()[2].split()
+    assert header[:4] == ["method", "per", "class", "per"]
+    assert result.stdout.splitlines()[4].split()[0] == "sae"
+    assert "[2/2] SAE (encoder)" in result.stderr
+
+
+def test_generalised_figures_with_and_without_calibration(run, own):
+    options = ["--protocol", "gzsl", "--csv", own / "rows.csv", "--plot", own / "curve.svg"]
+    result = run("evaluate", *own_arguments(own), *options)
+    assert result.exit_code == 0, result.stderr
+    for title in ("seen", "unseen", "H", "seen (cal.)", "unseen (cal.)", "H (cal.)", "AUSUC"):
+        assert f" {title} " in result.stdout
+    (row,) = csv.DictReader((own / "rows.csv").read_text().splitlines())
+    assert 0 < float(row["ausuc"]) <= 1
+    assert float(row["calibrated_harmonic_mean"]) >= 0
+    assert "AUSUC" in (own / "curve.svg").read_text()
+
+
+@pytest.mark.parametrize("ending", [".png", ".pdf"])
+def test_bars_of_the_conventional_setting(run, own, ending):
+    target = own / f"bars{ending}"
+    assert run("evaluate", *own_arguments(own), "--plot", target).exit_code == 0
+    assert target.read_bytes()[:4] in (b"\x89PNG", b"%PDF")
+
+
+def test_several_semantic_spaces_are_joined(run):
+    options = ["--semantics", "attributes,binary attributes", "--method", "rrzsl", "--json"]
+    (row,) = json.loads(run("evaluate", "animals", *options).stdout)
+    assert row["semantics"] == "attributes + binary attributes"
+    assert row["per_class_accuracy"] > 2 / 6
+
+
+class Failing(SAEClassifier):
+    """A method that never works."""
+
+    def _fit(self, X, y):
+        raise ValueError("the matrix\nis odd")
+
+
+def test_a_method_that_fails_is_a_row_with_its_reason(run, own, monkeypatch):
+    broken = Method("sae:SAEClassifier", "Broken")
+    monkeypatch.setitem(METHODS, "broken", broken)
+    monkeypatch.setattr(Method, "estimator", property(lambda self: _class_of(self)))
+    result = run("evaluate", *own_arguments(own), "--method", "broken,sae", "--json")
+    assert result.exit_code == 1
+    failed, fine = json.loads(result.stdout)
+    assert failed == {"method": "broken", "status": "failed", "error": "the matrix is odd"}
+    assert fine["status"] == "ok"
+    table = run("evaluate", *own_arguments(own), "--method", "broken,sae")
+    assert table.exit_code == 1
+    assert "failed: the matrix is odd" in table.stdout
+
+
+def _class_of(method):
+    return Failing if method.title == "Broken" else SAEClassifier
+
+
+def test_one_sided_data_is_a_failed_row(run, own):
+    options = ["--features", own / "X.csv", "--labels", own / "y.csv"]
+    result = run("evaluate", *options, "--signatures", own / "classes.csv")
+    assert result.exit_code == 1
+    assert "no test row" in result.output
+
+
+def test_unknown_methods_are_refused_before_any_work(refused, own):
+    line = refused("evaluate", *own_arguments(own), "--method", "sae,esszl")
+    assert "there is no method 'esszl'. Did you mean 'eszsl'?" in line
+
+
+def test_targets_are_checked_before_any_work(refused, own):
+    arguments = own_arguments(own)
+    assert "pictures end in .png" in refused("evaluate", *arguments, "--plot", own / "f.gif")
+    assert "There is no folder" in refused("evaluate", *arguments, "--csv", own / "no" / "f.csv")
+    assert "is a folder" in refused("evaluate", *arguments, "--csv", own)
+
+
+def test_wrong_usage_exits_with_2(run):
+    assert run("evaluate").exit_code == 2
+    assert run("evaluate", "animals", "--protocol", "other").exit_code == 2
+    assert run("evaluate", "animals", "--method", ",").exit_code == 2
+
+
+@pytest.mark.data
+def test_cub_decoder(run, data_dir):
+    options = ["--features", "effnet_lite0", "--method", "sae", "--json"]
+    (row,) = json.loads(run("evaluate", data_dir / "xlsa17" / "CUB", *options).stdout)
+    assert row["per_class_accuracy"] >= 0.58
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("split", ["standard", "proposed"])
+@pytest.mark.parametrize("semantics", ["attributes", "word vectors"])
+def test_awa1_with_attributes_and_word_vectors(run, data_dir, split, semantics):
+    options = ["--features", "hist5_pca500", "--split", split, "--semantics", semantics]
+    result = run("evaluate", data_dir / "xlsa17" / "AWA1", *options, "--json")
+    (row,) = json.loads(result.stdout)
+    assert (row["split"], row["semantics"]) == (split, semantics)
+    assert row["per_class_accuracy"] > 0.2
+
+
+def test_gzsl_is_the_generalised_protocol(run, own):
+    options = ["--protocol", "gzsl", "--json"]
+    (row,) = json.loads(run("evaluate", *own_arguments(own), *options).stdout)
+    assert row["protocol"] == GeneralizedProtocol.name
+    assert row["n_candidates"] == 11

@@ -1,0 +1,26 @@
+import os
+
+import pytest
+
+from zslearn.cli._files import names_in, names_in_file, write_rows
+from zslearn.exceptions import InvalidInputError
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [(None, ()), ("", ()), (" a ,b,, c d", ("a", "b", "c d")), ('"a,b",c', ("a,b", "c"))],
+)
+def test_lists_of_names(text, names):
+    assert names_in(text) == names
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path):
+    (tmp_path / "n.txt").write_bytes(b"\xff\xfe")
+    with pytest.raises(InvalidInputError, match="not UTF-8 text"):
+        names_in_file(str(tmp_path / "n.txt"))
+
+
+def test_rows_with_different_keys_share_a_table(tmp_path):
+    write_rows(str(tmp_path / "r.csv"), [{"a": 1, "b": None}, {"a": "x,y", "c": 0.1}])
+    assert (tmp_path / "r.csv").read_text() == 'a,b,c\n1,,\n"x,y",,0.1\n'
+    assert os.listdir(tmp_path) == ["r.csv"]

@@ -1,0 +1,235 @@
+import csv
+import json
+import os
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from zslearn.datasets import load_features, make_zero_shot
+from zslearn.persistence import load, save
+from zslearn.signatures import Signatures
+
+
+def test_two_commands_of_the_program_go_from_own_files_to_predictions(program, own):
+    """What a new user does, with the program as it is installed."""
+    fit = [*program, "fit", "--features", own / "X.csv", "--labels", own / "y.csv"]
+    fit += ["--signatures", own / "classes.csv", "--save", own / "model.zsl"]
+    predict = [*program, "predict", own / "model.zsl", own / "new.csv", "--unseen-only", "--json"]
+    first = subprocess.run(fit, capture_output=True, text=True, timeout=120)
+    assert first.returncode == 0, first.stderr
+    second = subprocess.run(predict, capture_output=True, text=True, timeout=120)
+    assert second.returncode == 0, second.stderr
+    rows = json.loads(second.stdout)
+    assert len(rows) == 18
+    assert np.mean([row["sample"].startswith(row["class"] + "_") for row in rows]) > 0.9
+
+
+def test_fit_reports_what_it_learned_from(run, own, own_arguments):
+    result = run("fit", *own_arguments, "--save", own / "m.zsl", "--json")
+    facts = json.loads(result.stdout)
+    assert (facts["samples"], facts["features"]) == (48, 10)
+    assert (facts["seen_classes"], facts["unseen_classes"]) == (8, 3)
+    assert facts["chosen"]["lam_decode"] > 0
+    assert facts["bytes"] == os.path.getsize(own / "m.zsl")
+    assert "Fitting sae on 48 samples" in result.stderr
+
+
+def test_fit_takes_methods_and_parameters(run, own, own_arguments):
+    options = ["--method", "sae", "-P", "lam=2.5", "-P", "direction=encode", "-P", "lams=null"]
+    assert run("fit", *own_arguments, "--save", own / "m.zsl", *options).exit_code == 0
+    model = load(own / "m.zsl")
+    assert (model.lam, model.direction, model.lams) == (2.5, "encode", None)
+
+
+def test_a_calibrated_model_answers_more_unseen_classes(run, own, own_arguments):
+    for name, options in {"plain": [], "calibrated": ["--calibrate"]}.items():
+        assert run("fit", *own_arguments, "--save", own / name, *options).exit_code == 0
+    calibrated = load(own / "calibrated")
+    assert calibrated.gamma_ > 0
+    X = load_features(own / "new.csv")
+    unseen = [str(name).startswith("unseen") for name in calibrated.predict(X)]
+    plain = [str(name).startswith("unseen") for name in load(own / "plain").predict(X)]
+    assert sum(unseen) >= sum(plain)
+
+
+def test_a_data_set_is_fitted_on_the_training_rows_of_its_split(run, tmp_path):
+    options = ["--split", "standard", "-P", "lam=1", "--save", tmp_path / "m.zsl", "--json"]
+    facts = json.loads(run("fit", "animals", *options).stdout)
+    assert (facts["samples"], facts["seen_classes"], facts["unseen_classes"]) == (1200, 20, 8)
+
+
+def test_predictions_are_those_of_the_library(run, own, model):
+    result = run("predict", model, own / "new.csv", "--top", 4, "--out", own / "out.csv")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    rows = list(csv.DictReader((own / "out.csv").read_text().splitlines()))
+    X = load_features(own / "new.csv")
+    expected = load(model).predict_top_k(X, 4)
+    assert [[row[f"class_{i}"] for i in (1, 2, 3, 4)] for row in rows] == expected.tolist()
+    scores = np.sort(load(model).decision_function(X), axis=1)[:, ::-1]
+    found = np.array([[float(row[f"score_{i}"]) for i in (1, 2, 3, 4)] for row in rows])
+    np.testing.assert_array_equal(found, scores[:, :4])
+
+
+def test_candidates_by_option_and_by_file(run, own, model):
+    (own / "names.txt").write_text("unseen1\nseen0\n\n")
+    for option in (["--candidates", "unseen1, seen0"], ["--candidates-file", own / "names.txt"]):
+        rows = json.loads(run("predict", model, own / "new.csv", "--json", *option).stdout)
+        assert {row["class"] for row in rows} <= {"unseen1", "seen0"}
+
+
+def test_added_classes_are_answered(run, own, model):
+    known = load(model).signatures_
+    Signatures(["copy"], [known["unseen2"]], known.dimensions).to_csv(own / "more.csv")
+    options = ["--add-classes", own / "more.csv", "--candidates", "copy,unseen0", "--json"]
+    rows = json.loads(run("predict", model, own / "new.csv", *options).stdout)
+    assert all(row["class"] == "copy" for row in rows if row["sample"].startswith("unseen2"))
+
+
+def test_samples_without_names_are_counted(run, own, model):
+    np.save(own / "new.npy", load_features(own / "new.csv")[:2])
+    rows = json.loads(run("predict", model, own / "new.npy", "--json").stdout)
+    assert [row["sample"] for row in rows] == [0, 1]
+
+
+def test_classes_that_are_whole_numbers(run, own):
+    data = make_zero_shot(6, 2, n_per_class=4, n_features=5, n_dimensions=3, random_state=0)
+    table = Signatures(range(8), data.signatures.vectors)
+    from zslearn.zero_shot import SAEClassifier
+
+    classifier = SAEClassifier(table, lam=1.0).fit(data.X, data.signatures.index_of(data.y))
+    save(classifier, own / "m.zsl")
+    np.save(own / "few.npy", data.X[:3])
+    result = run("predict", own / "m.zsl", own / "few.npy", "--candidates", "6,7", "--json")
+    assert {row["class"] for row in json.loads(result.stdout)} <= {6, 7}
+
+
+# Wrong input.
+
+
+def test_fit_refuses_unknown_methods_and_parameters(refused, own, own_arguments):
+    end = ["--save", own / "m.zsl"]
+    line = refused("fit", *own_arguments, "--method", "essl", *end)
+    assert "there is no method 'essl'. Did you mean 'eszsl'?" in line
+    line = refused("fit", *own_arguments, "-P", "lamda=1", *end)
+    assert "sae has no parameter 'lamda'. Did you mean 'lam'?" in line
+    line = refused("fit", *own_arguments, "-P", "lam=-1", *end)
+    assert "lam must be" in line
+    assert not (own / "m.zsl").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("X.csv", "f0,f1\n1,2\n", "X has 1 rows and y has"),
+        ("X.csv", "f0,f1\n1,zebra\n", "X.csv"),
+        ("X.csv", "", "X.csv is empty"),
+        ("y.csv", "", "y.csv is empty"),
+        ("classes.csv", "class\nzebra\n", "must name the dimensions"),
+        ("classes.csv", "class,a\nzebra,nan\n", "zebra"),
+        ("classes.csv", "class,a\nzebra,1\n", "has no signature"),
+    ],
+)
+def test_fit_refuses_unusable_files(refused, own, own_arguments, file, content, message):
+    (own / file).write_text(content)
+    assert message in refused("fit", *own_arguments, "--save", own / "m.zsl")
+
+
+def test_fit_refuses_nan_and_binary_garbage(refused, own, own_arguments):
+    frame = pd.read_csv(own / "X.csv")
+    frame.iloc[3, 2] = np.nan
+    frame.to_csv(own / "X.csv", index=False, na_rep="nan")
+    assert "X" in refused("fit", *own_arguments, "--save", own / "m.zsl")
+    (own / "X.csv").write_bytes(b"\xff\xfe\x00garbage\x81")
+    assert "not a CSV file" in refused("fit", *own_arguments, "--save", own / "m.zsl")
+
+
+def test_fit_refuses_targets_that_cannot_be_written(refused, own, own_arguments, monkeypatch):
+    assert "is a folder" in refused("fit", *own_arguments, "--save", own)
+    assert "There is no folder" in refused("fit", *own_arguments, "--save", own / "no" / "m.zsl")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    assert "is not writable" in refused("fit", *own_arguments, "--save", own / "m.zsl")
+
+
+@pytest.mark.parametrize("missing", ["X.csv", "y.csv", "classes.csv"])
+def test_fit_names_the_file_that_is_missing(refused, own, own_arguments, missing):
+    (own / missing).unlink()
+    assert missing in refused("fit", *own_arguments, "--save", own / "m.zsl")
+
+
+def test_fit_names_a_path_that_is_no_data_set(refused, own):
+    end = ["--save", own / "m.zsl"]
+    assert "There is no data set at" in refused("fit", own / "nowhere", *end)
+    assert "no split 'best'" in refused("fit", "animals", "--split", "best", *end)
+    line = refused("fit", "animals", "--semantics", "atributes", *end)
+    assert "Did you mean 'attributes'?" in line
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--save", "m.zsl"],
+        ["--features", "X.csv", "--save", "m.zsl"],
+        ["animals"],
+        ["animals", "--labels", "y.csv", "--save", "m.zsl"],
+        ["animals", "-P", "lam", "--save", "m.zsl"],
+    ],
+)
+def test_wrong_usage_of_fit_exits_with_2(run, arguments):
+    result = run("fit", *arguments)
+    assert result.exit_code == 2
+    assert "Usage:" in result.stderr
+
+
+def test_predict_refuses_unusable_models(refused, own, model):
+    new = own / "new.csv"
+    assert "There is no file" in refused("predict", own / "none.zsl", new)
+    assert "it is a folder" in refused("predict", own, new)
+    assert "not a safetensors file" in refused("predict", new, new)
+    model.write_bytes(model.read_bytes()[:-9])
+    assert "cut off or damaged" in refused("predict", model, new)
+
+
+def test_predict_refuses_a_model_that_names_no_classes(refused, own):
+    from zslearn.autoencoder import SemanticAutoencoder
+
+    rng = np.random.default_rng(0)
+    save(SemanticAutoencoder().fit(rng.random((9, 4)), rng.random((9, 2))), own / "m.zsl")
+    assert "which names no classes" in refused("predict", own / "m.zsl", own / "new.csv")
+
+
+def test_predict_refuses_unusable_samples(refused, own, model):
+    assert "There is no file" in refused("predict", model, own / "none.csv")
+    assert "There is no file" in refused("predict", model, own)
+    np.save(own / "wide.npy", np.ones((2, 11)))
+    assert "11 features" in refused("predict", model, own / "wide.npy")
+    np.save(own / "nan.npy", np.full((2, 10), np.nan))
+    assert "contains NaN" in refused("predict", model, own / "nan.npy")
+    np.save(own / "none.npy", np.ones((0, 10)))
+    assert "has no samples" in refused("predict", model, own / "none.npy")
+
+
+def test_predict_refuses_unknown_candidates_and_too_many_answers(refused, own, model):
+    new = own / "new.csv"
+    line = refused("predict", model, new, "--candidates", "unseen0,unsen1")
+    assert "Class 'unsen1' has no signature" in line
+    assert "the closest is 'unseen1'" in line
+    assert "twice" in refused("predict", model, new, "--candidates", "seen0,seen0")
+    line = refused("predict", model, new, "--candidates", "seen0,seen1", "--top", 3)
+    assert "more answers than there are candidates, 2" in line
+    (own / "empty.txt").write_text("\n")
+    assert "is empty" in refused("predict", model, new, "--candidates-file", own / "empty.txt")
+    assert "no file" in refused("predict", model, new, "--candidates-file", own / "none.txt")
+
+
+def test_predict_refuses_added_classes_of_other_dimensions(refused, own, model):
+    Signatures(["okapi"], [[1.0, 2.0]]).to_csv(own / "more.csv")
+    line = refused("predict", model, own / "new.csv", "--add-classes", own / "more.csv")
+    assert "dimension" in line
+
+
+def test_only_one_way_to_give_candidates(run, own, model):
+    options = ["--candidates", "seen0", "--unseen-only"]
+    assert run("predict", model, own / "new.csv", *options).exit_code == 2
