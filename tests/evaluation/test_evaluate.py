@@ -81,6 +81,7 @@ def test_conventional_is_what_fit_and_predict_by_hand_give(data):
 def test_row_is_flat_and_plain(data):
     row = evaluate(data, SAEClassifier(lam=2.0), GeneralizedProtocol()).as_dict()
     json.dumps(row)
+    assert row["features"] == data.features
     assert not any(isinstance(value, dict) for value in row.values())
     assert row["settings"] == "lam=2.0"
     assert row["chosen_lam_decode"] == 2.0

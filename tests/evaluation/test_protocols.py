@@ -92,6 +92,36 @@ def test_a_class_without_rows_is_refused_not_counted_as_zero(protocol, split, me
         protocol.task(data)
 
 
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        (ClassSplit(["a", "c"], ["b"], train=[0, 5]), "train row 5 is of class 'b'.*seen classes"),
+        (ClassSplit(["a"], ["b"], train=[0], test_seen=[6]), "test_seen row 6 is of class 'b'"),
+        (ClassSplit(["a"], ["b"], test_unseen=[1]), "test_unseen row 1 is of class 'a'"),
+        (ClassSplit(["a"], ["b"], train=[99]), "go up to 99; there are 20"),
+    ],
+)
+def test_rows_of_a_split_of_ones_own_are_checked_against_the_labels(split, message):
+    with pytest.raises(InvalidInputError, match=message):
+        GeneralizedProtocol(split).task(small())
+
+
+def test_test_rows_of_unseen_classes_may_be_chosen():
+    split = ClassSplit(["a", "c"], ["d"], test_unseen=[16, 18])
+    assert ConventionalProtocol(split).task(small()).test.tolist() == [16, 18]
+
+
+def test_refuses_a_data_set_without_features():
+    empty = ZeroShotDataset(
+        name="empty",
+        X=np.empty((0, 0)),
+        y=np.empty(0, dtype="U1"),
+        semantics={"attributes": Signatures(list("ab"), np.eye(2))},
+    )
+    with pytest.raises(InvalidInputError, match="without features"):
+        ConventionalProtocol(ClassSplit(["a"], ["b"])).task(empty)
+
+
 def test_refuses_a_data_set_without_split_and_a_split_of_another_kind():
     with pytest.raises(InvalidInputError, match="has no split"):
         ConventionalProtocol().task(small())

@@ -38,9 +38,18 @@ def lam_grid(lams: ArrayLike | None, moments: Moments, signatures: NDArray) -> N
     """
     if lams is None:
         return RELATIVE_LAMS * unit_lam(moments, signatures)
-    grid = np.atleast_1d(np.asarray(lams, dtype=np.float64))
-    if grid.ndim != 1 or len(grid) == 0 or not np.all(np.isfinite(grid)) or np.any(grid <= 0):
-        raise InvalidInputError(f"lams must be positive, finite numbers; got {lams!r}.")
+    return checked_lams(lams)
+
+
+def checked_lams(lams: ArrayLike) -> NDArray:
+    """Return values of λ as an array, or say why they cannot be tried."""
+    wrong = InvalidInputError(f"lams must be a list of positive, finite numbers; got {lams!r}.")
+    try:
+        grid = np.atleast_1d(np.asarray(lams, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise wrong from None
+    if grid.ndim != 1 or len(grid) == 0 or not np.all(np.isfinite(grid) & (grid > 0)):
+        raise wrong
     return grid
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,7 +20,7 @@ Solver = Literal["auto", "spectral", "tridiagonal", "reference"]
 SOLVERS = get_args(Solver)
 
 
-class TiedLinearMap(TransformerMixin, BaseEstimator):
+class TiedLinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Encode with W and decode with its transpose; how W is learnt is the subclass's business."""
 
     solver: Solver

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, cast
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.model_selection import GroupKFold, check_cv
 
-from zslearn.autoencoder._path import RELATIVE_LAMS
+from zslearn.autoencoder._path import RELATIVE_LAMS, checked_lams
 from zslearn.autoencoder._semantic_autoencoder import Solver, TiedLinearMap
 from zslearn.core import sylvester
 from zslearn.core.moments import PairMoments
@@ -43,7 +44,8 @@ class SemanticAutoencoderCV(TiedLinearMap):
     lams_ : ndarray of shape (n_lams,)
         The values tried.
     cv_scores_ : ndarray of shape (n_lams, n_folds)
-        Explained share of the squared norm, ``1 - error / ‖target‖²``, on held-out rows.
+        ``1 - error / norm`` with the mean squared error over held-out rows and the mean squared
+        norm of the target over all rows: one is perfect, zero is what W = 0 gives on average.
     folds_over_classes_ : bool
         Whether folds kept classes whole.
     coef_ : ndarray of shape (n_dimensions, n_features)
@@ -98,7 +100,10 @@ class SemanticAutoencoderCV(TiedLinearMap):
         parts = [PairMoments.of(X[held_out], S[held_out]) for held_out in folds]
         total = sum(parts[1:], parts[0])
         self.lams_ = self._grid(total)
-        self.cv_scores_ = np.stack([self._curve(total - part, part) for part in parts], axis=1)
+        errors = np.stack([self._curve(total - part, part) for part in parts], axis=1)
+        target = total.semantic_gram if self.direction == "encode" else total.feature_gram
+        norm = float(np.trace(target)) / total.n_samples
+        self.cv_scores_ = 1.0 - errors / (norm or 1.0)
         self.lam_ = float(self.lams_[int(self.cv_scores_.mean(axis=1).argmax())])
         W = self._solved(total, self.lam_)
         self.coef_ = W if lift is None else W @ lift.T
@@ -122,17 +127,25 @@ class SemanticAutoencoderCV(TiedLinearMap):
             splitter = GroupKFold(n_splits) if self.folds_over_classes_ else check_cv(n_splits)
         else:
             splitter = check_cv(self.cv)
-        return [held_out for _, held_out in splitter.split(X, S, groups)]
+        with warnings.catch_warnings():
+            # Groups are for splitters that use them; the others warn that they do not.
+            warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+            folds = [held_out for _, held_out in splitter.split(X, S, groups)]
+        if not np.array_equal(np.sort(np.concatenate(folds)), np.arange(len(S))):
+            raise InvalidInputError(
+                f"cv must hold out every row exactly once, as KFold does; {self.cv!r} does not."
+            )
+        return folds
 
     def _grid(self, total: PairMoments) -> NDArray:
         if self.lams is None:
             return RELATIVE_LAMS * sylvester.relative_lam(
                 float(np.trace(total.semantic_gram)), float(np.trace(total.feature_gram))
             )
-        return np.array([float(lam) for lam in np.atleast_1d(self.lams)])
+        return checked_lams(self.lams)
 
     def _curve(self, train: PairMoments, held_out: PairMoments) -> NDArray:
-        """Explained share of the held-out squared norm for every λ."""
+        """Mean squared error on held-out rows for every λ."""
         equation = sylvester.prepare(
             sylvester.semantic_spectrum(train.semantic_gram),
             train.feature_gram,
@@ -140,17 +153,16 @@ class SemanticAutoencoderCV(TiedLinearMap):
             float(self.lams_.max()),
             cast(sylvester.Method, self.solver),
         )
-        shares = [self._explained(equation.coef(float(lam)), held_out) for lam in self.lams_]
-        return np.array(shares)
+        return np.array([self._error(equation.coef(float(lam)), held_out) for lam in self.lams_])
 
-    def _explained(self, W: NDArray, part: PairMoments) -> float:
+    def _error(self, W: NDArray, part: PairMoments) -> float:
         # ‖XWᵀ - S‖² = tr(WGWᵀ) - 2 tr(WCᵀ) + tr(A); ‖X - SW‖² = tr(WᵀAW) - 2 tr(WCᵀ) + tr(G)
         cross = float(np.sum(W * part.cross))
         if self.direction == "encode":
             power, norm = float(np.sum((W @ part.feature_gram) * W)), part.semantic_gram
         else:
             power, norm = float(np.sum((part.semantic_gram @ W) * W)), part.feature_gram
-        return (2.0 * cross - power) / max(float(np.trace(norm)), np.finfo(float).tiny)
+        return (power - 2.0 * cross + float(np.trace(norm))) / part.n_samples
 
     def _check_choices(self) -> None:
         self._check_solver()
@@ -160,7 +172,3 @@ class SemanticAutoencoderCV(TiedLinearMap):
             raise InvalidInputError(
                 f"direction must be 'encode' or 'decode'; got {self.direction!r}."
             )
-        if self.lams is not None:
-            values = np.asarray(self.lams, dtype=float)
-            if values.size == 0 or not np.all(np.isfinite(values)) or np.any(values <= 0):
-                raise InvalidInputError(f"lams must be positive, finite; got {self.lams!r}.")

@@ -15,8 +15,8 @@ from zslearn.exceptions import InvalidInputError
 Array = NDArray[np.float64]
 Matrix = Any  # dense array-like or scipy sparse, one row a sample
 
-# float32 products over at most this many rows, summed in float64, keep about 1e-8 relative error.
-BLOCK_ROWS = 8192
+# float32 products over at most this many rows, summed in float64, keep a few 1e-7 relative error.
+BLOCK_ROWS = 4096
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,14 @@ class Moments:
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            Features; float32 blocks are multiplied in float32 and summed in float64.
+            Features; products of float32 blocks are taken in float32 and summed in float64.
         y : array-like of shape (n_samples,)
             Class labels.
         centred : bool, default=False
             Keep the moments about the mean.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weight of each sample.
-        block_rows : int, default=8192
+        block_rows : int, default=4096
             Rows worked on at a time.
 
         Returns
@@ -98,6 +98,7 @@ class Moments:
         matrix = X if sparse.issparse(X) else np.asarray(X)
         labels = np.asarray(y)
         _check_rows(matrix, labels)
+        _check_labels(labels)
         weights = _checked_weights(sample_weight, len(labels))
         classes, index = np.unique(labels, return_inverse=True)
         n_features = matrix.shape[1]
@@ -172,13 +173,14 @@ class Moments:
         classes, rows_a, rows_b = _union(a.classes, b.classes)
         counts = np.zeros(len(classes))
         sums = np.zeros((len(classes), a.n_features))
-        counts[rows_a] += a.counts
-        sums[rows_a] += a.sums
+        counts[rows_a] = a.counts
+        sums[rows_a] = a.sums
+        noise = 1e-9 * counts if sign < 0 else 0.0  # what rounding leaves of a class taken away
         counts[rows_b] += sign * b.counts
         sums[rows_b] += sign * b.sums
-        if np.any(counts < -1e-9):
+        if np.any(counts < -noise):
             raise InvalidInputError("cannot subtract moments that hold more samples of a class.")
-        kept = counts > 1e-9
+        kept = counts > noise
         return Moments(
             classes[kept],
             counts[kept],
@@ -267,13 +269,12 @@ def _block_moments(
         x = x - origin.astype(x.dtype)
         origin = origin.astype(x.dtype).astype(np.float64)
     rows = np.arange(len(index))
-    one_hot = sparse.csr_array((ones.astype(x.dtype), (index, rows)), shape=(n_classes, len(index)))
+    # Float64 ones make float64 sums: adding up a class in float32 would lose 1e-6 of it.
+    one_hot = sparse.csr_array((ones, (index, rows)), shape=(n_classes, len(index)))
     product = one_hot @ x
     sums = product.toarray() if sparse.issparse(product) else product
     root = x if weight is None else _scaled_rows(x, np.sqrt(weight))
-    here = Moments(
-        np.arange(n_classes), counts, sums.astype(np.float64), _gram(root), origin, centred
-    )
+    here = Moments(np.arange(n_classes), counts, sums, _gram(root), origin, centred)
     return here.about(here.mean, centred=True) if centred else here
 
 
@@ -336,6 +337,13 @@ def _check_rows(matrix: Matrix, other: NDArray) -> None:
         )
 
 
+def _check_labels(labels: NDArray) -> None:
+    if labels.ndim != 1:
+        raise InvalidInputError(f"labels must be one a sample; got an array of {labels.shape}.")
+    if labels.dtype == object and len({isinstance(label, str) for label in labels}) > 1:
+        raise InvalidInputError("labels mix text and numbers; use one kind.")
+
+
 def _checked_weights(sample_weight: ArrayLike | None, n_samples: int) -> Array | None:
     if sample_weight is None:
         return None
@@ -356,4 +364,9 @@ def _check_compatible(a: Moments, b: Moments) -> None:
     if a.centred != b.centred:
         raise InvalidInputError(
             "raw and centred moments cannot be combined; compute both with the same centred=."
+        )
+    texts = {isinstance(m.classes[0], str) for m in (a, b) if len(m.classes)}
+    if len(texts) > 1:
+        raise InvalidInputError(
+            "moments of classes named by text and by number cannot be combined."
         )

@@ -59,6 +59,7 @@ def scores(queries: Matrix, classes: NDArray, metric: Metric) -> NDArray:
     array([[-20.,  -0.]])
     """
     check_metric(metric)
+    queries = _floating(queries)
     targets = classes.astype(queries.dtype, copy=False)
     if metric == "cosine":
         return np.asarray(unit_rows(queries) @ unit_rows(targets).T)
@@ -100,6 +101,7 @@ def top_k(
         raise InvalidInputError(
             f"k must lie between 1 and the number of candidates, {len(classes)}; got {k}."
         )
+    queries = _floating(queries)
     targets = classes.astype(queries.dtype, copy=False)
     if metric == "cosine":
         queries, targets, metric = unit_rows(queries), unit_rows(targets), "dot"
@@ -143,6 +145,11 @@ def check_metric(metric: str) -> None:
     """Refuse a metric that does not exist."""
     if metric not in METRICS:
         raise InvalidInputError(f"metric must be one of {', '.join(METRICS)}; got {metric!r}.")
+
+
+def _floating(M: Matrix) -> Matrix:
+    """Keep float32 and float64; anything else becomes float64."""
+    return M if M.dtype in (np.float32, np.float64) else M.astype(np.float64)
 
 
 def _sorted_columns(

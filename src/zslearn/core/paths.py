@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from zslearn.core.nearest import BLOCK_BYTES, Metric, row_blocks, row_norms
+from zslearn.core.nearest import Metric, row_blocks, row_norms
 
 Direction = Literal["encode", "decode"]
 
@@ -78,11 +78,12 @@ def path_accuracy(
     n_models, n_classes, n_features = prototypes.shape
     hits = np.zeros((len(rules), n_models, n_classes))
     flat = prototypes.reshape(-1, n_features).astype(X.dtype, copy=False).T
-    for rows in row_blocks(X.shape[0], flat.shape[1] * X.dtype.itemsize, 4 * BLOCK_BYTES):
+    for rows in row_blocks(X.shape[0], flat.shape[1] * X.dtype.itemsize):
         products = np.asarray(X[rows] @ flat).reshape(-1, n_models, n_classes)
         truth = y[rows]
         for r, (scale, offset) in enumerate(rules):
-            ranked = products * scale.astype(products.dtype) + offset.astype(products.dtype)
+            ranked = products * scale.astype(products.dtype)
+            ranked += offset.astype(products.dtype)
             correct = ranked.argmax(axis=2) == truth[:, None]
             for c in np.unique(truth):
                 hits[r, :, c] += correct[truth == c].sum(axis=0)

@@ -35,8 +35,8 @@ class Reduction(Protocol):
     def restore(self, M: Array) -> Array:
         """Return ``M Qᵀ``."""
 
-    def solve(self, T: Array, a: Array, lam: float) -> Array:
-        """Return Z with rows ``z_i (a_i I + λ R) = t_i``."""
+    def solve(self, T: Array, a: Array, beta: float) -> Array:
+        """Return Z with rows ``z_i (a_i I + β R) = t_i``."""
 
     @property
     def largest(self) -> float:
@@ -75,9 +75,9 @@ class Spectral:
         """Return rows given by their coordinates to the feature space."""
         return M @ self.V.T
 
-    def solve(self, T: Array, a: Array, lam: float) -> Array:
-        """Divide by ``a_i + λ b_j``."""
-        return T / (a[:, None] + lam * self.b)
+    def solve(self, T: Array, a: Array, beta: float) -> Array:
+        """Divide by ``a_i + β b_j``."""
+        return T / (a[:, None] + beta * self.b)
 
 
 @dataclass(frozen=True)
@@ -128,16 +128,16 @@ class Tridiagonal:
         out[1:] = lapack.dormqr("L", flipped, self.reflectors, self.tau, rest, lwork)[0]
         return out.T
 
-    def solve(self, T: Array, a: Array, lam: float) -> Array:
+    def solve(self, T: Array, a: Array, beta: float) -> Array:
         """Solve one positive definite tridiagonal system a row (LAPACK ``ptsv``)."""
         Z = np.empty_like(T)
-        diagonal, off_diagonal = lam * self.diagonal, lam * self.off_diagonal
+        diagonal, off_diagonal = beta * self.diagonal, beta * self.off_diagonal
         for i, shift in enumerate(a):
             _, _, z, info = lapack.dptsv(diagonal + shift, off_diagonal, T[i])
             if info:
                 raise InvalidInputError(
-                    f"the equation is too ill-conditioned at λ = {lam:g} for the tridiagonal "
-                    "solver; use the spectral one."
+                    "the equation is too ill-conditioned for the tridiagonal solver at this λ; "
+                    "use solver='spectral'."
                 )
             Z[i] = z.ravel()
         return Z
@@ -188,7 +188,8 @@ class Sylvester:
         return decoded.reshape(len(lams), len(signatures), -1)
 
     def _core(self, lam: float) -> Array:
-        return (1.0 + lam) * self.reduction.solve(self.T, self.a, lam)
+        # Divided by 1 + λ, so that no λ, however large, overflows.
+        return self.reduction.solve(self.T, self.a / (1.0 + lam), lam / (1.0 + lam))
 
 
 def semantic_spectrum(A: Array) -> tuple[Array, Array]:

@@ -2,6 +2,7 @@
 
 from zslearn.evaluation.class_lists import read_class_splits
 from zslearn.evaluation.hubness import HubnessReport, hubness_report
+from zslearn.evaluation.leakage import LeakageReport, imagenet_classes, leakage_report
 from zslearn.evaluation.protocols import ConventionalProtocol, GeneralizedProtocol
 from zslearn.evaluation.result import Result, SplitsResult
 from zslearn.evaluation.run import evaluate, evaluate_splits
@@ -11,11 +12,14 @@ __all__ = [
     "ConventionalProtocol",
     "GeneralizedProtocol",
     "HubnessReport",
+    "LeakageReport",
     "Result",
     "SplitsResult",
     "Task",
     "evaluate",
     "evaluate_splits",
     "hubness_report",
+    "imagenet_classes",
+    "leakage_report",
     "read_class_splits",
 ]

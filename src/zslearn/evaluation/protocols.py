@@ -13,6 +13,7 @@ from zslearn.datasets import ClassSplit, ZeroShotDataset
 from zslearn.evaluation.task import (
     Task,
     check_all_present,
+    checked_rows,
     find_split,
     seen_rows,
     unseen_rows,
@@ -215,7 +216,8 @@ class GeneralizedProtocol:
         """Return training rows, held-out rows of seen classes and the seed, if one was used."""
         rows = seen_rows(dataset, split)
         if split.test_seen is not None:
-            return rows, np.asarray(split.test_seen), None
+            held_out = checked_rows(dataset, split.test_seen, split.seen, "test_seen", "seen")
+            return rows, held_out, None
         kept, held_out = stratified_holdout(
             dataset.y[rows], share=self.holdout, random_state=self.random_state
         )

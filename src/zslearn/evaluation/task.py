@@ -56,6 +56,10 @@ def find_split(dataset: ZeroShotDataset, split: str | ClassSplit | None) -> tupl
     None takes "proposed" if the data set has it, because its unseen classes are unknown to
     networks trained on ImageNet, and otherwise the first split.
     """
+    if not len(dataset.y):
+        raise InvalidInputError(
+            f"data set {dataset.name!r} was loaded without features; load it with them to evaluate."
+        )
     if isinstance(split, ClassSplit):
         return _name_of(dataset, split), split
     if split is None:
@@ -71,13 +75,31 @@ def find_split(dataset: ZeroShotDataset, split: str | ClassSplit | None) -> tupl
 
 def seen_rows(dataset: ZeroShotDataset, split: ClassSplit) -> NDArray[Any]:
     """Return the rows of seen classes that may be trained on."""
-    return dataset.rows(split.seen) if split.train is None else np.asarray(split.train)
+    return checked_rows(dataset, dataset.train_rows(split), split.seen, "train", "seen")
 
 
 def unseen_rows(dataset: ZeroShotDataset, split: ClassSplit, name: str) -> NDArray[Any]:
-    """Return the rows of unseen classes, each of which must have one."""
-    rows = dataset.rows(split.unseen)
+    """Return the test rows of unseen classes, each of which must have one."""
+    rows = checked_rows(dataset, dataset.test_rows(split), split.unseen, "test_unseen", "unseen")
     check_all_present(dataset.y[rows], split.unseen, f"unseen class of split {name!r}")
+    return rows
+
+
+def checked_rows(
+    dataset: ZeroShotDataset, rows: Any, classes: Any, part: str, side: str
+) -> NDArray[Any]:
+    """Refuse rows of a split of the user's own that do not exist or are of the other side."""
+    rows = np.asarray(rows)
+    if len(rows) and rows.max() >= len(dataset.y):
+        raise InvalidInputError(
+            f"{part} rows of the split go up to {rows.max()}; there are {len(dataset.y)} rows."
+        )
+    foreign = rows[~np.isin(dataset.y[rows], classes)]
+    if foreign.size:
+        raise InvalidInputError(
+            f"{part} row {foreign[0]} is of class {dataset.y[foreign].tolist()[0]!r}, which is not "
+            f"among the {side} classes of the split."
+        )
     return rows
 
 

@@ -222,21 +222,21 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
             )
         return X, labels
 
-    def _set_signatures(self, classes: NDArray) -> None:
+    def _set_signatures(self, classes: NDArray, table: Signatures | None = None) -> None:
         """Set what can be predicted and the normalised signatures of the seen classes."""
         if self.signatures is None:
             self.signatures_ = Signatures.one_hot(classes.astype(str))
         else:
-            self.signatures_ = as_signatures(self.signatures)
+            self.signatures_ = as_signatures(self.signatures) if table is None else table
         self._check_known(classes, "Add a row or pass other signatures=.")
         self.seen_signatures_ = self._normalised(classes)
 
     def _check_known(self, names: NDArray, remedy: str) -> None:
         """Refuse names without a signature."""
-        known = self.classes_ if self.signatures is None else self.signatures_.names
-        unknown = names[~np.isin(names, known)]
-        if len(unknown):
-            raise UnknownClassError(list(unknown), list(known), remedy)
+        known = set(self.classes_.tolist()) if self.signatures is None else self.signatures_
+        unknown = [name for name in names.tolist() if name not in known]
+        if unknown:
+            raise UnknownClassError(unknown, list(known), remedy)
 
     def _normalised(self, names: NDArray) -> NDArray:
         """Normalised signatures of the given classes."""

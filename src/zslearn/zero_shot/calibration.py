@@ -37,9 +37,9 @@ class CalibratedStacking(ZeroShotClassifier):
     The folds are smaller problems than the real one. The best of many unseen candidates scores
     higher than the best of few, so the gap, and with it γ, depends on how many candidates each
     side has; ``cv="auto"`` therefore makes as many folds as keep the share of unseen candidates
-    what it will be at prediction: round((seen + unseen) / unseen), between 2 and 10. What stays
-    different is that a fold's classifier knows fewer classes, which makes γ somewhat uncertain;
-    compare the result with the oracle's of `SeenUnseenCurve`.
+    what it will be at prediction: round((seen + unseen) / unseen), between 2 and 10. The number of
+    candidates and what a fold's classifier knows still differ, so γ stays an estimate; compare
+    the result with the oracle's of `SeenUnseenCurve`.
 
     Parameters
     ----------

@@ -28,6 +28,7 @@ from zslearn.core.row_space import row_space
 from zslearn.core.sylvester import Method
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import ClassKFold
+from zslearn.signatures import Signatures
 from zslearn.zero_shot._base import Features, ZeroShotClassifier
 from zslearn.zero_shot._tags import ZeroShotTags
 
@@ -122,7 +123,7 @@ class SAEClassifier(ZeroShotClassifier):
     >>> animals = load_animals()
     >>> split = animals.split("proposed")
     >>> seen, unseen = animals.rows(split.seen), animals.rows(split.unseen)
-    >>> clf = SAEClassifier(animals.signatures).fit(animals.X[seen], animals.y[seen])
+    >>> clf = SAEClassifier(animals.signatures, lam=1.0).fit(animals.X[seen], animals.y[seen])
     >>> accuracy = clf.score(animals.X[unseen], animals.y[unseen])
     >>> accuracy > 0.4
     True
@@ -178,8 +179,9 @@ class SAEClassifier(ZeroShotClassifier):
     def partial_fit(self, X: Any, y: Any) -> SAEClassifier:
         """Add a batch to all batches given since the last `fit` and solve again.
 
-        Any batching gives the model of one fit on all rows. Classes may appear at any time; λ must
-        be a number, because choosing it needs all the data.
+        Any batching gives the model of one fit on all rows. Classes may appear at any time, those
+        of `add_classes` too; λ must be a number, because choosing it needs all the data. A batch
+        that is refused leaves the model as it was.
 
         Parameters
         ----------
@@ -193,13 +195,23 @@ class SAEClassifier(ZeroShotClassifier):
         SAEClassifier
             The updated classifier.
         """
-        known = getattr(self, "_moments", None)
-        X, labels = self._validated(X, y, reset=known is None)
-        batch = Moments.of(self._normalised_features(X), labels)
-        return self.fit_moments(batch if known is None else known + batch)
+        before = vars(self).copy()
+        known: Moments | None = before.get("_moments")
+        try:
+            X, labels = self._validated(X, y, reset=known is None)
+            batch = Moments.of(self._normalised_features(X), labels)
+            if known is None:
+                return self.fit_moments(batch)
+            return self._learn(known + batch, self.signatures_)
+        except ValueError:
+            self.__dict__ = before
+            raise
 
     def fit_moments(self, moments: Moments) -> SAEClassifier:
         """Learn from moments of features normalised as `feature_norm` says.
+
+        With ``lam="cv"`` there are no samples to choose λ by: the scale-free value of the authors'
+        demos, 0.2, is taken.
 
         Parameters
         ----------
@@ -211,13 +223,22 @@ class SAEClassifier(ZeroShotClassifier):
         SAEClassifier
             The fitted classifier.
         """
+        return self._learn(moments, None)
+
+    def _learn(self, moments: Moments, table: Signatures | None) -> SAEClassifier:
+        """Learn from moments, with the signatures given at construction or a table grown since."""
         self._check_choices()
-        self._moments = moments
+        if moments.centred or len(moments.classes) < 2:
+            raise InvalidInputError(
+                "fit_moments needs raw moments (centred=False) of at least two classes; got "
+                f"{'centred' if moments.centred else 'raw'} ones of {len(moments.classes)}."
+            )
         self.n_features_in_ = moments.n_features
         self.classes_ = moments.classes
-        self._set_signatures(self.classes_)
+        self._set_signatures(self.classes_, table)
         self._choose_lam(None, None, moments, [], [])
         self._solve(moments, self.seen_signatures_)
+        self._moments = moments
         return self
 
     @property
@@ -331,6 +352,8 @@ class SAEClassifier(ZeroShotClassifier):
             raise InvalidInputError(
                 f"direction must be one of {', '.join(DIRECTIONS)}; got {self.direction!r}."
             )
+        if isinstance(self.lam, str) and self.lam != "cv":
+            raise InvalidInputError(f"lam must be a positive number or 'cv'; got {self.lam!r}.")
         if self.lam != "cv":
             check_lam(self.lam)
         if self.solver not in ("auto", "spectral", "tridiagonal"):

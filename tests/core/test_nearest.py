@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from zslearn.core.nearest import METRICS, best_columns, row_blocks, scores, top_k, unit_rows
+from zslearn.exceptions import InvalidInputError
+
+
+def pair(seed=0, n=23, m=9, d=6):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)), rng.standard_normal((m, d))
+
+
+def literal(Q, C, metric):
+    """Scores by scipy, sample by sample."""
+    if metric == "dot":
+        return Q @ C.T
+    if metric == "cosine":
+        return 1.0 - cdist(Q, C, "cosine")
+    return -cdist(Q, C, "sqeuclidean")
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_scores_agree_with_scipy(metric):
+    Q, C = pair()
+    np.testing.assert_allclose(scores(Q, C, metric), literal(Q, C, metric), atol=1e-12)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_sparse_and_float32_queries(metric):
+    Q, C = pair(1)
+    Q[np.abs(Q) < 0.5] = 0.0
+    np.testing.assert_allclose(
+        scores(sparse.csr_array(Q), C, metric), scores(Q, C, metric), atol=1e-12
+    )
+    single = scores(Q.astype(np.float32), C, metric)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, scores(Q, C, metric), atol=1e-5)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_whole_numbers_do_not_truncate_the_classes(metric):
+    Q = np.array([[3, 4], [-2, 1]])
+    C = np.array([[0.5, 0.25], [-0.75, 0.5]])
+    np.testing.assert_allclose(scores(Q, C, metric), literal(Q.astype(float), C, metric))
+    np.testing.assert_array_equal(top_k(Q, C, 1, metric)[0].ravel(), [0, 1])
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_vectors_of_zeros_never_give_nan(metric):
+    Q, C = pair(2)
+    Q[0] = C[0] = 0.0
+    got = scores(Q, C, metric)
+    assert np.all(np.isfinite(got))
+    if metric == "cosine":
+        np.testing.assert_array_equal(got[0], 0.0)
+        np.testing.assert_array_equal(got[:, 0], 0.0)
+    np.testing.assert_array_equal(unit_rows(sparse.csr_array(Q)).toarray()[0], 0.0)
+
+
+@pytest.mark.parametrize("n_columns", [5, 127, 128, 300, 1000, 1301])
+@pytest.mark.parametrize("k", [1, 2, 5])
+@pytest.mark.parametrize("levels", [2, 7, 10**6])
+def test_the_best_columns_are_those_of_a_stable_sort(n_columns, k, levels):
+    values = np.random.default_rng(n_columns + k).integers(0, levels, (40, n_columns)).astype(float)
+    wanted = np.argsort(-values, axis=1, kind="stable")[:, :k]
+    columns, best = best_columns(values, k)
+    np.testing.assert_array_equal(columns, wanted)
+    np.testing.assert_array_equal(best, np.take_along_axis(values, wanted, axis=1))
+
+
+@pytest.mark.parametrize("block_bytes", [1, 5_000, 2**26])
+@pytest.mark.parametrize("metric", METRICS)
+def test_top_k_in_blocks_of_any_size(metric, block_bytes):
+    rng = np.random.default_rng(3)
+    Q = rng.integers(-1, 2, (31, 3)).astype(float) + 0.0
+    C = rng.integers(-1, 2, (700, 3)).astype(float)  # many equal classes: many ties
+    C[:, 0] += 2.0
+    Q[~Q.any(axis=1)] = 1.0
+    indices, values = top_k(Q, C, 4, metric, block_bytes=block_bytes)
+    full = scores(Q, C, metric)
+    np.testing.assert_allclose(values, -np.sort(-full, axis=1)[:, :4], atol=1e-12)
+    np.testing.assert_allclose(np.take_along_axis(full, indices, axis=1), values, atol=1e-12)
+    assert all(len(set(row)) == 4 for row in indices.tolist())
+    if metric == "dot":  # exact in floating point here, so ties are ties
+        wanted = np.argsort(-full, axis=1, kind="stable")[:, :4]
+        np.testing.assert_array_equal(indices, wanted)
+
+
+def test_row_blocks_cover_every_row_once():
+    for n_rows, per_row, size in ((10, 8, 24), (10, 0, 1), (7, 100, 1), (0, 8, 8)):
+        rows = [i for block in row_blocks(n_rows, per_row, size) for i in range(n_rows)[block]]
+        assert rows == list(range(n_rows))
+
+
+@pytest.mark.parametrize("k", [0, 10, -1])
+def test_an_impossible_k_is_refused(k):
+    with pytest.raises(InvalidInputError, match=r"k must lie between 1 and .* 9; got"):
+        top_k(*pair(), k, "dot")
+
+
+def test_an_unknown_metric_is_refused():
+    with pytest.raises(InvalidInputError, match="cosine, dot, euclidean; got 'manhattan'"):
+        scores(*pair(), "manhattan")
+    with pytest.raises(InvalidInputError, match="got 'manhattan'"):
+        top_k(*pair(), 1, "manhattan")

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zslearn.core import sylvester
+from zslearn.core.row_space import row_space
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_the_coordinates_rebuild_the_features(kind):
+    X = np.random.default_rng(0).standard_normal((7, 30)).astype(kind)
+    Z, Q = row_space(X)
+    assert (Z.shape, Q.shape, Z.dtype) == ((7, 7), (30, 7), np.float64)
+    np.testing.assert_allclose(Z @ Q.T, X, atol=1e-12)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(7), atol=1e-12)
+
+
+@pytest.mark.parametrize("lam", [1e-3, 1.0, 1e3])
+def test_solving_in_the_row_space_is_exact(lam):
+    rng = np.random.default_rng(1)
+    X, S = rng.standard_normal((9, 25)), rng.standard_normal((9, 4))
+    Z, Q = row_space(X)
+    small = sylvester.solve(S.T @ S, Z.T @ Z, S.T @ Z, lam) @ Q.T
+    big = sylvester.solve_reference(S.T @ S, X.T @ X, S.T @ X, lam)
+    np.testing.assert_allclose(small, big, atol=1e-9 * np.abs(big).max())
+
+
+def test_repeated_rows_leave_the_basis_well_defined():
+    X = np.ones((4, 10))
+    Z, Q = row_space(X)
+    np.testing.assert_allclose(Z @ Q.T, X, atol=1e-12)

@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from zslearn.datasets import make_zero_shot
+from zslearn.exceptions import InvalidInputError, TransductiveBatchError, UnknownClassError
+from zslearn.signatures import Signatures
+from zslearn.zero_shot import SAEClassifier, ZeroShotClassifier, ZeroShotTags
+from zslearn.zero_shot._base import as_signatures, dense
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_zero_shot(
+        8, 4, n_per_class=10, n_features=12, n_dimensions=6, noise=0.3, random_state=0
+    )
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    seen = data.rows(data.split("standard").seen)
+    return SAEClassifier(data.signatures, lam=1.0).fit(data.X[seen], data.y[seen])
+
+
+class Constant(ZeroShotClassifier):
+    """Scores a candidate by its place, so that everything else can be told apart from scores."""
+
+    def __init__(self, signatures=None, *, tie=False):
+        self.signatures = signatures
+        self.tie = tie
+
+    def _fit(self, X, y):
+        self.n_rows_ = X.shape[0]
+
+    def _score(self, X, prepared):
+        values = np.zeros(len(prepared)) if self.tie else np.arange(len(prepared), dtype=float)
+        return np.tile(values, (X.shape[0], 1))
+
+
+class Whole(Constant):
+    zero_shot_tags = ZeroShotTags(transductive=True, min_batch=5)
+
+    def _score(self, X, prepared):
+        self.batch_ = X.shape[0]
+        return super()._score(X, prepared)
+
+
+def test_a_dict_a_frame_and_a_table_are_the_same(data):
+    table = data.signatures
+    as_dict = {name: table[name] for name in table}
+    frame = pd.DataFrame(table.vectors, index=table.names, columns=table.dimensions)
+    for given in (as_dict, frame, table):
+        got = as_signatures(given)
+        assert list(got) == list(table)
+        np.testing.assert_array_equal(got.vectors, table.vectors)
+    with pytest.raises(
+        InvalidInputError, match=r"dict of class to vector or a DataFrame.*got list"
+    ):
+        as_signatures([[1.0]])
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda y: np.array(y, dtype=object), pd.Series])
+def test_labels_of_any_kind(data, fitted, kind):
+    seen, unseen = (data.rows(c) for c in (fitted.classes_, data.split("standard").unseen))
+    clf = SAEClassifier(data.signatures, lam=1.0).fit(data.X[seen], kind(data.y[seen].tolist()))
+    np.testing.assert_array_equal(clf.predict(data.X[unseen]), fitted.predict(data.X[unseen]))
+    assert clf.score(data.X[unseen], kind(data.y[unseen].tolist())) == fitted.score(
+        data.X[unseen], data.y[unseen]
+    )
+    names = kind(["unseen1", "seen2"])
+    assert set(clf.predict(data.X[unseen], names)) <= {"unseen1", "seen2"}
+
+
+def test_classes_named_by_numbers(data, fitted):
+    number = {name: i * 10 for i, name in enumerate(data.signatures)}
+    table = data.signatures.renamed(number)
+    y = np.array([number[name] for name in data.y])
+    seen = np.isin(data.y, fitted.classes_)
+    clf = SAEClassifier(table, lam=1.0).fit(data.X[seen], y[seen])
+    wanted = [number[name] for name in fitted.predict(data.X[~seen])]
+    assert clf.predict(data.X[~seen]).tolist() == wanted
+    with pytest.raises(UnknownClassError, match="Class 7 has no signature"):
+        clf.predict(data.X, [0, 7])
+    with pytest.raises(UnknownClassError, match="Class '10' has no signature"):
+        clf.predict(data.X, ["10"])
+
+
+def test_text_that_looks_like_a_number_is_not_the_number():
+    X = np.random.default_rng(0).standard_normal((8, 3))
+    table = {"1": [1.0, 0.0], "2": [0.0, 1.0]}
+    with pytest.raises(UnknownClassError, match=r"Class 1 .*closest is '1'"):
+        SAEClassifier(table, lam=1.0).fit(X, [1, 2] * 4)
+
+
+def test_ties_go_to_the_first_candidate(data):
+    clf = Constant(data.signatures, tie=True).fit(data.X, data.y)
+    names = ["unseen3", "seen1", "unseen0"]
+    assert set(clf.predict(data.X, names)) == {"unseen3"}
+    assert clf.predict_top_k(data.X[:1], 3, names).tolist() == [names]
+
+
+def test_candidates_give_the_columns(data):
+    clf = Constant(data.signatures).fit(data.X, data.y)
+    assert clf.decision_function(data.X[:2], ["seen3", "unseen1"]).tolist() == [[0.0, 1.0]] * 2
+    assert set(clf.predict(data.X, ["seen3", "unseen1"])) == {"unseen1"}
+    assert clf.decision_function(data.X).shape == (120, 12)
+
+
+def test_score_allows_what_the_setting_allows(data, fitted):
+    seen, unseen = fitted.classes_, np.array(data.split("standard").unseen)
+    X, y = data.X, data.y
+    new, old = np.isin(y, unseen), np.isin(y, seen)
+    assert fitted.score(X[new], y[new]) == np.mean(
+        [np.mean(fitted.predict(X[y == c], unseen) == c) for c in unseen]
+    )
+    assert fitted.score(X[old], y[old]) == np.mean(
+        [np.mean(fitted.predict(X[y == c], seen) == c) for c in seen]
+    )
+    mixed = fitted.score(X, y)
+    everything = np.union1d(seen, unseen)
+    assert mixed == pytest.approx(
+        np.mean([np.mean(fitted.predict(X[y == c], everything) == c) for c in everything])
+    )
+    some = fitted.score(X[new], y[new], candidates=everything)
+    assert some <= fitted.score(X[new], y[new])
+
+
+def test_a_transductive_method_gets_the_batch_whole_or_not_at_all(data, monkeypatch):
+    monkeypatch.setattr("zslearn.zero_shot._base.row_blocks", lambda *_: iter([slice(0, 2)]))
+    clf = Whole(data.signatures).fit(data.X, data.y)
+    clf.predict(data.X)
+    assert clf.batch_ == len(data.X)
+    with pytest.raises(TransductiveBatchError, match=r"Whole .* 4 sample\(s\); .* at least 5"):
+        clf.predict(data.X[:4])
+
+
+def test_large_batches_are_cut_into_blocks(data, fitted, monkeypatch):
+    wanted = fitted.decision_function(data.X), fitted.predict_top_k(data.X, 3)
+    monkeypatch.setattr(
+        "zslearn.zero_shot._base.row_blocks",
+        lambda n, _: (slice(i, min(i + 7, n)) for i in range(0, n, 7)),
+    )
+    np.testing.assert_allclose(fitted.decision_function(data.X), wanted[0], atol=1e-12)
+    np.testing.assert_array_equal(fitted.predict_top_k(data.X, 3), wanted[1])
+
+
+def test_one_hot_signatures_make_an_ordinary_classifier(data):
+    X, y = data.X, data.y
+    clf = SAEClassifier(lam=1.0).fit(X, y)
+    assert clf.decision_function(X).shape == (120, 12)
+    assert clf.score(X, y) > 0.9
+    with pytest.raises(InvalidInputError, match="training classes only; pass signatures="):
+        clf.add_classes({"okapi": np.ones(12)})
+    two = np.isin(y, ["seen0", "seen1"])
+    binary = SAEClassifier(lam=1.0).fit(X[two], y[two])
+    margin = binary.decision_function(X[two])
+    assert margin.shape == (20,)
+    np.testing.assert_array_equal(np.where(margin > 0, "seen1", "seen0"), binary.predict(X[two]))
+    assert binary.decision_function(X[two], ["seen1", "seen0"]).shape == (20, 2)
+
+
+def test_an_added_class_is_a_candidate(data):
+    table = data.signatures.drop(["unseen2"])
+    seen = data.rows(data.split("standard").seen)
+    clf = SAEClassifier(table, lam=1.0).fit(data.X[seen], data.y[seen])
+    before = clf.decision_function(data.X)
+    assert clf.add_classes({"unseen2": data.signatures["unseen2"]}) is clf
+    assert clf.signatures is table
+    assert "unseen2" not in table
+    np.testing.assert_allclose(clf.decision_function(data.X, list(table)), before)
+    okapi = Signatures(["okapi"], np.ones((1, 6)), table.dimensions)
+    assert "okapi" in clf.add_classes(okapi).signatures_
+    with pytest.raises(InvalidInputError, match="already: 'okapi'"):
+        clf.add_classes(okapi)
+    clf.fit(data.X[seen], data.y[seen])
+    assert "okapi" not in clf.signatures_
+
+
+@pytest.mark.parametrize(
+    ("candidates", "says"),
+    [
+        ([], "list of class names"),
+        ("seen0", "list of class names; got 'seen0'"),
+        ([["seen0"]], "list of class names"),
+        (["seen0", "unseen1", "seen0"], "seen0 is named twice"),
+        (["seen0", "unseen11"], "'unseen11' .*closest is 'unseen1'.*add_classes"),
+    ],
+)
+def test_bad_candidates_are_refused(data, fitted, candidates, says):
+    for method in (fitted.predict, fitted.decision_function, fitted.predict_proba):
+        with pytest.raises(InvalidInputError, match=says):
+            method(data.X, candidates)
+
+
+@pytest.mark.parametrize("k", [0, 13, -1, 1.5, True, "2"])
+def test_a_bad_k_is_refused(data, fitted, k):
+    with pytest.raises(InvalidInputError, match=r"whole number between 1 and .* 12; got"):
+        fitted.predict_top_k(data.X, k)
+
+
+def test_a_refused_class_is_named_with_its_neighbour(data):
+    with pytest.raises(UnknownClassError, match=r"'sen0'.* 12 classes .* closest is 'seen0'"):
+        SAEClassifier(data.signatures).fit(data.X, np.where(data.y == "seen0", "sen0", data.y))
+
+
+def test_vectors_of_zeros_have_no_direction(data, fitted):
+    X = data.X.copy()
+    X[5] = 0.0
+    for method in (fitted.predict, lambda X: SAEClassifier(data.signatures).fit(X, data.y)):
+        with pytest.raises(InvalidInputError, match="row 5 of X holds only zeros"):
+            method(X)
+        with pytest.raises(InvalidInputError, match="row 5 of X holds only zeros"):
+            method(sparse.csr_array(X))
+    vectors = data.signatures.vectors.copy()
+    vectors[3] = 0.0
+    table = Signatures(data.signatures.names, vectors)
+    with pytest.raises(InvalidInputError, match="signature of class seen3 holds only zeros"):
+        SAEClassifier(table).fit(data.X, data.y)
+    with pytest.raises(InvalidInputError, match="class okapi holds only zeros"):
+        SAEClassifier(data.signatures, lam=1.0).fit(data.X, data.y).add_classes(
+            {"okapi": np.zeros(6)}
+        ).predict(data.X)
+
+
+@pytest.mark.parametrize("parameter", ["feature_norm", "signature_norm"])
+def test_an_unknown_norm_is_refused(data, parameter):
+    with pytest.raises(InvalidInputError, match=f"{parameter} must be 'l2' or None; got 'l1'"):
+        SAEClassifier(data.signatures, **{parameter: "l1"}).fit(data.X, data.y)
+
+
+def test_a_method_must_bring_its_parts(data):
+    with pytest.raises(NotImplementedError, match="must provide _fit"):
+        type("Empty", (Constant,), {"_fit": ZeroShotClassifier._fit})(data.signatures).fit(
+            data.X, data.y
+        )
+    hollow = type("Hollow", (Constant,), {"_score": ZeroShotClassifier._score})
+    with pytest.raises(NotImplementedError, match="must provide _score"):
+        hollow(data.signatures).fit(data.X, data.y).predict(data.X)
+
+
+def test_dense_leaves_arrays_alone():
+    X = np.eye(3)
+    assert dense(X) is X
+    np.testing.assert_array_equal(dense(sparse.csr_array(X)), X)
+
+
+def test_tags_in_words():
+    assert ZeroShotTags().kind == "inductive, closed form, deterministic"
+    tags = ZeroShotTags(transductive=True, closed_form=False, deterministic=False)
+    assert tags.kind == "transductive, iterative, random"

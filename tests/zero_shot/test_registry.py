@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from zslearn.exceptions import InvalidInputError
+from zslearn.zero_shot import METHODS, SAEClassifier, ZeroShotClassifier, make_classifier
+from zslearn.zero_shot._registry import find_method
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_name_makes_its_classifier(name):
+    method = METHODS[name]
+    clf = make_classifier(name)
+    assert type(clf) is method.estimator
+    assert isinstance(clf, ZeroShotClassifier)
+    assert clf.signatures is None
+    assert clf.get_params().items() >= method.parameters.items()
+    assert method.cost in ("instant", "seconds", "minutes")
+    assert method.tags is method.estimator.zero_shot_tags
+    assert method.tags.reference
+
+
+def test_titles_are_all_different():
+    titles = [method.title for method in METHODS.values()]
+    assert len(set(titles)) == len(titles)
+
+
+def test_parameters_given_override_those_of_the_method():
+    clf = make_classifier("sae-encode", {"a": [1.0]}, direction="both", lam=2.0)
+    assert isinstance(clf, SAEClassifier)
+    assert (clf.direction, clf.lam, clf.signatures) == ("both", 2.0, {"a": [1.0]})
+
+
+def test_an_unknown_name_is_told_its_neighbour():
+    with pytest.raises(InvalidInputError, match=r"no method 'sae-encod'\. Did you mean 'sae-enc"):
+        find_method("sae-encod")
+    with pytest.raises(InvalidInputError, match=r"no method 'qqqqq'\. Known methods: sae,"):
+        make_classifier("qqqqq")
