@@ -6,6 +6,7 @@ from zslearn.zero_shot._tags import ZeroShotTags
 from zslearn.zero_shot.calibration import CalibratedStacking
 from zslearn.zero_shot.eszsl import ESZSLClassifier
 from zslearn.zero_shot.legacy import LegacyAwA, LegacyCUB, LegacyImNet2
+from zslearn.zero_shot.prototype_regression import PrototypeRegression
 from zslearn.zero_shot.ridge import RidgeClassifierFS, RRZSLClassifier
 from zslearn.zero_shot.sae import Explanation, SAEClassifier
 
@@ -17,6 +18,7 @@ __all__ = [
     "LegacyAwA",
     "LegacyCUB",
     "LegacyImNet2",
+    "PrototypeRegression",
     "RRZSLClassifier",
     "RidgeClassifierFS",
     "SAEClassifier",

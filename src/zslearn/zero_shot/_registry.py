@@ -48,6 +48,9 @@ METHODS: dict[str, Method] = {
     "sae": Method("sae:SAEClassifier", "SAE (decoder)"),
     "sae-encode": Method("sae:SAEClassifier", "SAE (encoder)", parameters={"direction": "encode"}),
     "sae-both": Method("sae:SAEClassifier", "SAE (both)", parameters={"direction": "both"}),
+    "prototype-regression": Method(
+        "prototype_regression:PrototypeRegression", "Prototype regression (ours)"
+    ),
     "legacy_awa": Method("legacy:LegacyAwA", "SAE, authors' AwA demo"),
     "legacy_cub": Method("legacy:LegacyCUB", "SAE, authors' CUB demo"),
     "legacy_imnet2": Method("legacy:LegacyImNet2", "SAE, authors' ImNet-2 demo"),
