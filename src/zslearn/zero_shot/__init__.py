@@ -3,16 +3,23 @@
 from zslearn.zero_shot._base import ZeroShotClassifier
 from zslearn.zero_shot._registry import METHODS, make_classifier
 from zslearn.zero_shot._tags import ZeroShotTags
+from zslearn.zero_shot.ale import ALEClassifier
 from zslearn.zero_shot.calibration import CalibratedStacking
+from zslearn.zero_shot.devise import DeViSEClassifier
+from zslearn.zero_shot.ds_sje import DSSJEClassifier
 from zslearn.zero_shot.eszsl import ESZSLClassifier
 from zslearn.zero_shot.legacy import LegacyAwA, LegacyCUB, LegacyImNet2
 from zslearn.zero_shot.prototype_regression import PrototypeRegression
 from zslearn.zero_shot.ridge import RidgeClassifierFS, RRZSLClassifier
 from zslearn.zero_shot.sae import Explanation, SAEClassifier
+from zslearn.zero_shot.sje import SJEClassifier
 
 __all__ = [
     "METHODS",
+    "ALEClassifier",
     "CalibratedStacking",
+    "DSSJEClassifier",
+    "DeViSEClassifier",
     "ESZSLClassifier",
     "Explanation",
     "LegacyAwA",
@@ -22,6 +29,7 @@ __all__ = [
     "RRZSLClassifier",
     "RidgeClassifierFS",
     "SAEClassifier",
+    "SJEClassifier",
     "ZeroShotClassifier",
     "ZeroShotTags",
     "make_classifier",

@@ -57,6 +57,10 @@ METHODS: dict[str, Method] = {
     "ridge-fs": Method("ridge:RidgeClassifierFS", "Ridge F→S", "seconds"),
     "rrzsl": Method("ridge:RRZSLClassifier", "Ridge S→F (RRZSL)", "instant"),
     "eszsl": Method("eszsl:ESZSLClassifier", "ESZSL", "seconds"),
+    "sje": Method("sje:SJEClassifier", "SJE"),
+    "ale": Method("ale:ALEClassifier", "ALE"),
+    "devise": Method("devise:DeViSEClassifier", "DeViSE"),
+    "ds-sje": Method("ds_sje:DSSJEClassifier", "DS-SJE (given text embeddings)"),
 }
 
 

@@ -1,0 +1,229 @@
+"""Descent over shuffled mini-batches, shared by every method that learns step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.exceptions import InvalidInputError
+
+Array = NDArray[Any]
+Parameters = dict[str, Array]
+Loss = Callable[[Parameters, NDArray[np.intp]], tuple[float, Parameters]]
+
+STEPS = ("sgd", "adagrad", "adam")
+
+
+@dataclass(frozen=True)
+class Descent:
+    """How to descend.
+
+    Attributes
+    ----------
+    step : {"sgd", "adagrad", "adam"}
+        Rule that turns gradients into steps.
+    learning_rate : float
+        Length of the steps.
+    momentum : float
+        Share of the last step that is kept ("sgd"), or decay of the mean gradient ("adam").
+    weight_decay : float
+        Shrinks every parameter by ``learning_rate · weight_decay`` of itself at each step.
+    batch_size : int
+        Rows in a batch.
+    epochs : int
+        Passes over the rows.
+    patience : int or None
+        Stop after this many epochs without a better value of `validate`.
+    average : bool
+        Return after each epoch the mean of the parameters over its steps instead of the last.
+    """
+
+    step: str = "sgd"
+    learning_rate: float = 1.0
+    momentum: float = 0.9
+    weight_decay: float = 0.0
+    batch_size: int = 256
+    epochs: int = 20
+    patience: int | None = None
+    average: bool = False
+
+    def __post_init__(self) -> None:
+        if self.step not in STEPS:
+            raise InvalidInputError(f"step must be one of {', '.join(STEPS)}; got {self.step!r}.")
+        positive = {"learning_rate": self.learning_rate, "batch_size": self.batch_size}
+        for name, value in positive.items():
+            if not 0 < value < np.inf:
+                raise InvalidInputError(f"{name} must be a positive number; got {value!r}.")
+        if not 0 <= self.momentum < 1:
+            raise InvalidInputError(f"momentum must lie in [0, 1); got {self.momentum!r}.")
+        if not 0 <= self.weight_decay < np.inf or self.epochs < 1:
+            raise InvalidInputError(
+                "weight_decay must not be negative and epochs must be at least 1; got "
+                f"{self.weight_decay!r} and {self.epochs!r}."
+            )
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Where a descent ended and how it got there.
+
+    Attributes
+    ----------
+    parameters : dict of str to ndarray
+        The last parameters, or the best ones if a validation function was given.
+    losses : list of float
+        Mean loss over the batches of each epoch.
+    values : list of float
+        What `validate` returned after each epoch.
+    best_epoch : int
+        Number of epochs after which the parameters were taken.
+    """
+
+    parameters: Parameters
+    losses: list[float]
+    values: list[float]
+    best_epoch: int
+
+
+class Stepper:
+    """State of one step rule; `move` changes the parameters in place."""
+
+    def __init__(self, how: Descent, parameters: Parameters) -> None:
+        self.how = how
+        self.count = 0
+        self.first = {name: np.zeros_like(value) for name, value in parameters.items()}
+        self.second = {name: np.zeros_like(value) for name, value in parameters.items()}
+
+    def move(self, parameters: Parameters, gradients: Parameters) -> None:
+        """Take one step down; parameters without a gradient stay."""
+        self.count += 1
+        rule = {"sgd": self._sgd, "adagrad": self._adagrad, "adam": self._adam}[self.how.step]
+        for name, gradient in gradients.items():
+            value = parameters[name]
+            if self.how.weight_decay:
+                value *= 1.0 - min(1.0, self.how.learning_rate * self.how.weight_decay)
+            value -= self.how.learning_rate * rule(name, gradient)
+
+    def _sgd(self, name: str, gradient: Array) -> Array:
+        """Heavy-ball momentum (Polyak 1964)."""
+        self.first[name] *= self.how.momentum
+        self.first[name] += gradient
+        return self.first[name]
+
+    def _adagrad(self, name: str, gradient: Array) -> Array:
+        """Duchi, Hazan and Singer, JMLR 2011."""
+        self.second[name] += gradient * gradient
+        return gradient / (np.sqrt(self.second[name]) + 1e-8)
+
+    def _adam(self, name: str, gradient: Array) -> Array:
+        """Kingma and Ba, ICLR 2015, with β₂ = 0.999."""
+        first, second = self.first[name], self.second[name]
+        first *= self.how.momentum
+        first += (1.0 - self.how.momentum) * gradient
+        second *= 0.999
+        second += 0.001 * gradient * gradient
+        mean = first / (1.0 - self.how.momentum**self.count)
+        return mean / (np.sqrt(second / (1.0 - 0.999**self.count)) + 1e-8)
+
+
+def descend(
+    start: Parameters,
+    loss: Loss,
+    n_rows: int,
+    how: Descent,
+    rng: np.random.RandomState,
+    *,
+    validate: Callable[[Parameters], float] | None = None,
+    progress: Callable[[int, float, float | None], None] | None = None,
+) -> Trace:
+    """Minimise a loss over shuffled mini-batches.
+
+    Nothing outside is changed, so an interruption leaves no half-made state behind.
+
+    Parameters
+    ----------
+    start : dict of str to ndarray
+        Where to begin; copied.
+    loss : callable
+        ``loss(parameters, rows)`` returns the mean loss of those rows and its gradient, with the
+        keys of `start` (a parameter left out is not moved).
+    n_rows : int
+        Number of rows to shuffle.
+    how : Descent
+        Step rule, sizes and number of epochs.
+    rng : RandomState
+        Shuffles the rows.
+    validate : callable, optional
+        ``validate(parameters)`` after each epoch; larger is better.
+    progress : callable, optional
+        ``progress(epoch, loss, value)`` after each epoch.
+
+    Returns
+    -------
+    Trace
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = np.array([1.0, 2.0, 6.0])
+    >>> def squares(parameters, rows):
+    ...     gap = parameters["m"] - data[rows]
+    ...     return float((gap**2).mean()), {"m": 2 * gap.mean(keepdims=True)}
+    >>> how = Descent(learning_rate=0.1, momentum=0.0, batch_size=3, epochs=60)
+    >>> trace = descend({"m": np.zeros(1)}, squares, 3, how, np.random.RandomState(0))
+    >>> trace.parameters["m"].round(3)
+    array([3.])
+    """
+    parameters = {name: np.array(value) for name, value in start.items()}
+    stepper = Stepper(how, parameters)
+    losses: list[float] = []
+    values: list[float] = []
+    best, best_epoch = parameters, 0
+    for epoch in range(1, how.epochs + 1):
+        mean_loss, reached = _epoch(parameters, loss, n_rows, stepper, rng)
+        losses.append(mean_loss)
+        if validate is None:
+            best, best_epoch = reached, epoch
+        else:
+            values.append(float(validate(reached)))
+            if values[-1] > max(values[:-1], default=-np.inf):
+                best, best_epoch = _copied(reached), epoch
+        if progress is not None:
+            progress(epoch, mean_loss, values[-1] if values else None)
+        if how.patience is not None and validate and epoch - best_epoch >= how.patience:
+            break
+    return Trace(_copied(best), losses, values, best_epoch)
+
+
+def batch_size_for(n_rows: int) -> int:
+    """Return a batch size that gives small data at least about 32 steps an epoch."""
+    return int(np.clip(n_rows // 32, 16, 256))
+
+
+def _epoch(
+    parameters: Parameters, loss: Loss, n_rows: int, stepper: Stepper, rng: np.random.RandomState
+) -> tuple[float, Parameters]:
+    """Run one pass and return its mean loss and the parameters it reached."""
+    order = rng.permutation(n_rows)
+    starts = range(0, n_rows, int(stepper.how.batch_size))
+    total = 0.0
+    sums = {name: np.zeros_like(value) for name, value in parameters.items()}
+    for start in starts:
+        rows = order[start : start + int(stepper.how.batch_size)]
+        value, gradients = loss(parameters, rows)
+        stepper.move(parameters, gradients)
+        total += value * len(rows)
+        if stepper.how.average:
+            for name in sums:
+                sums[name] += parameters[name]
+    if not stepper.how.average:
+        return total / n_rows, parameters
+    return total / n_rows, {name: value / len(starts) for name, value in sums.items()}
+
+
+def _copied(parameters: Parameters) -> Parameters:
+    return {name: value.copy() for name, value in parameters.items()}
