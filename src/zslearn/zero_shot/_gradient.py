@@ -236,6 +236,9 @@ class GradientClassifier(ZeroShotClassifier):
         }
         return [dict(zip(values, point, strict=True)) for point in product(*values.values())]
 
+    def _rows_a_batch(self, n_rows: int) -> int:
+        return batch_size_for(n_rows) if self.batch_size == "auto" else int(self.batch_size)
+
     def _fixed_epochs(self) -> int:
         return self.max_epochs if self.epochs == "cv" else int(self.epochs)
 
