@@ -13,6 +13,7 @@ from zslearn.zero_shot.prototype_regression import PrototypeRegression
 from zslearn.zero_shot.ridge import RidgeClassifierFS, RRZSLClassifier
 from zslearn.zero_shot.sae import Explanation, SAEClassifier
 from zslearn.zero_shot.sje import SJEClassifier
+from zslearn.zero_shot.sync import SynCClassifier
 
 __all__ = [
     "METHODS",
@@ -30,6 +31,7 @@ __all__ = [
     "RidgeClassifierFS",
     "SAEClassifier",
     "SJEClassifier",
+    "SynCClassifier",
     "ZeroShotClassifier",
     "ZeroShotTags",
     "make_classifier",

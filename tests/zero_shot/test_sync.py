@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from sklearn.svm import LinearSVC
+
+from zslearn.core.synthesis import (
+    median_distance,
+    minimise_classifiers,
+    one_versus_other,
+    phantom_similarity,
+)
+from zslearn.datasets import make_zero_shot
+from zslearn.estimator_checks import check_zero_shot_classifier
+from zslearn.exceptions import InvalidInputError
+from zslearn.zero_shot import SynCClassifier
+
+LOSSES = ("ovo", "cs", "struct")
+
+
+@pytest.fixture(scope="module")
+def parts():
+    data = make_zero_shot(n_seen=60, n_dimensions=6, noise=0.2, random_state=3)
+    split = data.split("standard")
+    seen, unseen = data.rows(split.seen), data.rows(split.unseen)
+    return data.signatures, data.X[seen], data.y[seen], data.X[unseen], data.y[unseen]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_passes_the_checks_of_zero_shot_classifiers(loss):
+    check_zero_shot_classifier(SynCClassifier(loss=loss, lam=1e-3, scale=1.0, max_iter=20))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_recognises_unseen_classes_of_a_linear_world(loss, parts):
+    signatures, X, y, X_new, y_new = parts
+    clf = SynCClassifier(signatures, loss=loss, max_iter=40).fit(X, y)
+    assert clf.score(X_new, y_new) > 0.9
+    assert clf.cv_results_["accuracy"].shape == (4, 11, 3)
+    mean = clf.cv_results_["accuracy"].mean(axis=2)
+    i, j = np.unravel_index(mean.argmax(), mean.shape)
+    assert clf.lam_ == clf.cv_results_["lams"][i]
+    assert clf.scale_ == clf.cv_results_["scales"][j]
+
+
+def test_one_versus_other_is_the_squared_hinge_svm_of_each_seen_class(parts):
+    signatures, X, y, _, _ = parts
+    rows = np.isin(y, np.unique(y)[:6])
+    X, y = X[rows], y[rows]
+    lam = 1e-2
+    clf = SynCClassifier(signatures, lam=lam, scale=2.0, max_iter=500).fit(X, y)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    # mean over samples and classes + (λ/2)‖w‖²  =  LinearSVC with C = 1 / (N · classes · λ)
+    svm = LinearSVC(
+        loss="squared_hinge", C=1.0 / (len(y) * 6 * lam), fit_intercept=False, tol=1e-8, dual=False
+    ).fit(unit, y)
+    ours = clf.decision_function(X, candidates=np.unique(y))
+    np.testing.assert_allclose(ours, svm.decision_function(unit), atol=2e-3)
+
+
+def test_gradient_of_one_versus_other():
+    rng = np.random.RandomState(0)
+    F, y = rng.standard_normal((6, 4)), rng.randint(4, size=6)
+    error = check_grad(
+        lambda f: one_versus_other(f.reshape(6, 4), y)[0],
+        lambda f: one_versus_other(f.reshape(6, 4), y)[1].ravel(),
+        F.ravel(),
+    )
+    assert error < 1e-6
+
+
+def test_all_phantoms_learned_directly_agree_with_the_fast_version():
+    rng = np.random.RandomState(0)
+    X, y = rng.standard_normal((40, 5)), np.arange(40) % 4
+    mixing = phantom_similarity(np.eye(4), np.eye(4), 2.0)
+    W, _ = minimise_classifiers(np.zeros((4, 5)), X, y, one_versus_other, 0.1, max_iter=500)
+    V, _ = minimise_classifiers(np.zeros((4, 5)), X, y, one_versus_other, 0.1, mixing, max_iter=500)
+    np.testing.assert_allclose(mixing @ V, W, atol=1e-3)
+
+
+def test_fewer_phantoms_still_recognise(parts):
+    signatures, X, y, X_new, y_new = parts
+    clf = SynCClassifier(signatures, n_phantoms=20, lam=1e-4, scale=0.25).fit(X, y)
+    assert clf.coef_.shape == (20, 64)
+    assert clf.score(X_new, y_new) > 0.6
+
+
+def test_similarity_rows_sum_to_one_and_prefer_the_nearest():
+    A = np.array([[0.0, 0.0], [3.0, 0.0]])
+    similarity = phantom_similarity(A, A, 1.0)
+    np.testing.assert_allclose(similarity.sum(axis=1), 1.0)
+    np.testing.assert_allclose(similarity[0, 1] / similarity[0, 0], np.exp(-9.0))
+    assert median_distance(A) == 3.0
+    assert median_distance(A[:1]) == 1.0
+
+
+def test_verbose_tells_folds(parts, capsys):
+    signatures, X, y, _, _ = parts
+    SynCClassifier(signatures, lam=1e-3, verbose=1, max_iter=4).fit(X, y)
+    assert "fold 3/3" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ({"loss": "log"}, "loss must be one of"),
+        ({"lam": 0.0}, "lam must be 'cv' or a positive"),
+        ({"scale": "auto"}, "scale must be 'cv' or a positive"),
+        ({"n_phantoms": 0}, "n_phantoms must be at least 1"),
+    ],
+)
+def test_unusable_parameters_are_refused(wrong, match, parts):
+    signatures, X, y, _, _ = parts
+    with pytest.raises(InvalidInputError, match=match):
+        SynCClassifier(signatures, **wrong).fit(X, y)
