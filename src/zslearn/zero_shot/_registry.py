@@ -61,13 +61,9 @@ METHODS: dict[str, Method] = {
     "ale": Method("ale:ALEClassifier", "ALE"),
     "devise": Method("devise:DeViSEClassifier", "DeViSE"),
     "ds-sje": Method("ds_sje:DSSJEClassifier", "DS-SJE (given text embeddings)"),
-    "sync-ovo": Method(
-        "sync:SynCClassifier", "SynC (one-vs-other)", parameters={"loss": "ovo"}
-    ),
+    "sync-ovo": Method("sync:SynCClassifier", "SynC (one-vs-other)", parameters={"loss": "ovo"}),
     "sync-cs": Method("sync:SynCClassifier", "SynC (Crammer–Singer)", parameters={"loss": "cs"}),
-    "sync-struct": Method(
-        "sync:SynCClassifier", "SynC (struct)", parameters={"loss": "struct"}
-    ),
+    "sync-struct": Method("sync:SynCClassifier", "SynC (struct)", parameters={"loss": "struct"}),
 }
 
 
