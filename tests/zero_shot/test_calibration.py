@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from zslearn.datasets import make_zero_shot
+from zslearn.estimator_checks import parametrize_with_zero_shot_checks
 from zslearn.evaluation import GeneralizedProtocol
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
 from zslearn.metrics import harmonic_mean, per_class_accuracy, seen_unseen_curve
@@ -37,6 +38,11 @@ def harmonic(clf, data, task):
 @parametrize_with_checks([CalibratedStacking(SAEClassifier())])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@parametrize_with_zero_shot_checks([CalibratedStacking(SAEClassifier(lam=1.0))])
+def test_zero_shot_checks(case, check):
+    check(case)
 
 
 def test_scores_of_seen_classes_are_lower_by_gamma(data, task):
