@@ -14,7 +14,7 @@ from zslearn.exceptions import (
 )
 from zslearn.persistence import _trusted, load, register, save
 from zslearn.signatures import Signatures
-from zslearn.zero_shot import METHODS, SAEClassifier, make_classifier
+from zslearn.zero_shot import METHODS, CalibratedStacking, SAEClassifier, make_classifier
 
 
 def seen_rows(data):
@@ -31,6 +31,18 @@ def test_every_method_scores_the_same_after_save_and_load(name, data, tmp_path):
     assert loaded.get_params(deep=False).keys() == model.get_params(deep=False).keys()
     np.testing.assert_array_equal(loaded.decision_function(data.X), model.decision_function(data.X))
     np.testing.assert_array_equal(loaded.predict(data.X), model.predict(data.X))
+
+
+def test_a_calibrated_classifier_keeps_its_bias_its_curves_and_what_it_wraps(data, tmp_path):
+    rows = seen_rows(data)
+    model = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), cv=2)
+    model.fit(data.X[rows], data.y[rows])
+    save(model, tmp_path / "m.zsl")
+    loaded = load(tmp_path / "m.zsl")
+    assert loaded.gamma_ == model.gamma_
+    assert loaded.estimator.lam == 1.0
+    np.testing.assert_array_equal(loaded.curves_[0].seen, model.curves_[0].seen)
+    np.testing.assert_array_equal(loaded.decision_function(data.X), model.decision_function(data.X))
 
 
 def test_labels_of_whole_numbers_stay_whole_numbers(data, tmp_path):
@@ -147,6 +159,15 @@ def test_sparse_state_comes_back(model, tmp_path, kind):
     loaded = load(tmp_path / "m.zsl").graph_
     assert type(loaded) is kind
     np.testing.assert_array_equal(loaded.toarray(), np.eye(4)[:, :3])
+
+
+def test_a_table_held_twice_stays_one(model, tmp_path):
+    assert model.signatures_ is model.signatures
+    save(model, tmp_path / "m.zsl")
+    loaded = load(tmp_path / "m.zsl")
+    assert loaded.signatures_ is loaded.signatures
+    loaded.add_classes({"new": np.ones(16)})
+    assert "new" not in loaded.signatures
 
 
 def test_an_array_held_twice_is_stored_once_and_stays_one(model, tmp_path):

@@ -73,7 +73,7 @@ class Source:
         return find_split(dataset, self.split)
 
     def _joined(self, dataset: ZeroShotDataset) -> ZeroShotDataset:
-        """Put several semantic spaces side by side and make them the first."""
+        """Put several semantic spaces, each of unit length, side by side as the first."""
         if len(self.semantics) < 2:
             return dataset
         from dataclasses import replace
@@ -81,6 +81,8 @@ class Source:
         from zslearn.evaluation._estimator import find_semantics
 
         table, name = find_semantics(dataset, list(self.semantics))
+        # Word vectors may be a hundred times as long as attributes, which would then not count.
+        table = table.normalised("l2-block")
         return replace(dataset, semantics={name: table, **dataset.semantics})
 
     def _check_usage(self) -> None:
@@ -129,7 +131,7 @@ _OPTIONS = [
         "--semantics",
         metavar="NAME[,NAME]",
         help='Semantic space of the data set, e.g. attributes or "word vectors"; several are '
-        "joined. Default: the first.",
+        "joined, each scaled to unit length. Default: the first.",
     ),
     click.option(
         "--split",

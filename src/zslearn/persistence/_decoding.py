@@ -35,6 +35,7 @@ class Decoder:
     def __init__(self, tensors: dict[str, NDArray[Any]]) -> None:
         self._tensors = tensors
         self._made: dict[str, NDArray[Any]] = {}
+        self._tables: list[Signatures] = []
         self._decoders: dict[str, Callable[[Any], Any]] = {
             "float": lambda node: FLOATS[node["value"]],
             "scalar": self._scalar,
@@ -48,6 +49,7 @@ class Decoder:
             },
             "slice": lambda node: slice(*map(self.decode, node["parts"])),
             "signatures": self._signatures,
+            "same signatures": lambda node: self._tables[node["number"]],
             "sparse": self._sparse,
             "dataclass": self._dataclass,
             "estimator": self._estimator,
@@ -87,7 +89,9 @@ class Decoder:
     def _signatures(self, node: Any) -> Signatures:
         blocks = {name: slice(start, stop) for name, start, stop in node["blocks"]}
         names, vectors = self.decode(node["names"]), self.decode(node["vectors"])
-        return Signatures(names, vectors, node["dimensions"], blocks=blocks)
+        table = Signatures(names, vectors, node["dimensions"], blocks=blocks)
+        self._tables.append(table)
+        return table
 
     def _sparse(self, node: Any) -> Any:
         parts = [self.decode(node["parts"][part]) for part in ("data", "indices", "indptr")]

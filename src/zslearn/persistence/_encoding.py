@@ -37,6 +37,7 @@ class Encoder:
     def __init__(self) -> None:
         self.tensors: dict[str, NDArray[Any]] = {}
         self._arrays: dict[int, dict[str, Any]] = {}
+        self._tables: dict[int, int] = {}
         self._kept: list[Any] = []  # keeps ids unique while the encoder lives
 
     def encode(self, value: Any, where: str) -> Any:
@@ -119,6 +120,10 @@ class Encoder:
         return {"kind": "slice", "parts": [self.encode(part, where) for part in parts]}
 
     def _signatures(self, value: Signatures, where: str) -> Any:
+        if id(value) in self._tables:
+            return {"kind": "same signatures", "number": self._tables[id(value)]}
+        self._kept.append(value)
+        self._tables[id(value)] = len(self._tables)
         return {
             "kind": "signatures",
             "names": self.encode(value.names, f"{where}.names"),
