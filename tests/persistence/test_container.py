@@ -108,7 +108,7 @@ def test_an_altered_number_is_noticed(saved):
 leaves = st.none() | st.booleans() | st.integers() | st.text(max_size=6)
 kinds = st.sampled_from(
     (
-        "float scalar array texts objects list tuple dict slice signatures sparse dataclass "
+        "float scalar array texts objects list tuple dict slice signatures sparse record "
         "estimator os.system"
     ).split()
 )

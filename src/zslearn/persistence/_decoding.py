@@ -11,7 +11,7 @@ from scipy import sparse
 
 from zslearn.exceptions import InvalidInputError
 from zslearn.persistence._encoding import TENSOR_KINDS
-from zslearn.persistence._trusted import dataclass_class, estimator_class
+from zslearn.persistence._trusted import record_class, estimator_class
 from zslearn.signatures import Signatures
 
 SPARSE = {
@@ -51,7 +51,7 @@ class Decoder:
             "signatures": self._signatures,
             "same signatures": lambda node: self._tables[node["number"]],
             "sparse": self._sparse,
-            "dataclass": self._dataclass,
+            "record": self._record,
             "estimator": self._estimator,
         }
 
@@ -99,8 +99,8 @@ class Decoder:
         matrix.check_format(full_check=True)
         return matrix
 
-    def _dataclass(self, node: Any) -> Any:
-        return _allowed(dataclass_class, node)(**self._attributes(node["fields"]))
+    def _record(self, node: Any) -> Any:
+        return _allowed(record_class, node)(**self._attributes(node["fields"]))
 
     def _estimator(self, node: Any) -> Any:
         kind = _allowed(estimator_class, node)

@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from zslearn.exceptions import InvalidTypeError
-from zslearn.persistence._trusted import dataclass_name, estimator_name
+from zslearn.persistence._trusted import record_name, estimator_name
 from zslearn.signatures import Signatures
 from zslearn.zero_shot._base import as_signatures
 
@@ -102,7 +102,7 @@ class Encoder:
 
     def _sequence(self, value: Any, where: str) -> Any:
         if type(value) not in (list, tuple):
-            raise _refused(where, value)
+            return self._estimator(value, where)
         items = [self.encode(item, f"{where}[{i}]") for i, item in enumerate(value)]
         return {"kind": type(value).__name__, "items": items}
 
@@ -142,10 +142,11 @@ class Encoder:
         }
 
     def _estimator(self, value: Any, where: str) -> Any:
-        name = dataclass_name(value)
+        name = record_name(value)
         if name is not None:
-            fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-            return {"kind": "dataclass", "class": name, "fields": self._attributes(fields, where)}
+            fields = getattr(value, "_fields", None) or [f.name for f in dataclasses.fields(value)]
+            parts = {field: getattr(value, field) for field in fields}
+            return {"kind": "record", "class": name, "fields": self._attributes(parts, where)}
         name = estimator_name(value)
         if name is None:
             raise _refused(where, value)

@@ -18,10 +18,12 @@ ESTIMATORS = {
     "sklearn.StandardScaler": "sklearn.preprocessing:StandardScaler",
     "sklearn.PCA": "sklearn.decomposition:PCA",
 }
-DATACLASSES = {
+# Dataclasses and named tuples that fitted estimators hold.
+RECORDS = {
     "Moments": "zslearn.core.moments:Moments",
     "PairMoments": "zslearn.core.moments:PairMoments",
     "SeenUnseenCurve": "zslearn.metrics:SeenUnseenCurve",
+    "Setting": "zslearn.zero_shot.prototype_regression:Setting",
     "ClassWiseSearch": "zslearn.zero_shot._search:ClassWiseSearch",
 }
 
@@ -66,9 +68,9 @@ def estimator_name(estimator: object) -> str | None:
     return _name_of(type(estimator), _known_estimators(), _registered)
 
 
-def dataclass_name(value: object) -> str | None:
-    """Return the name of a dataclass in files, or None if it is not allowed."""
-    return _name_of(type(value), DATACLASSES, {})
+def record_name(value: object) -> str | None:
+    """Return the name of a dataclass or named tuple in files, or None if it is not allowed."""
+    return _name_of(type(value), RECORDS, {})
 
 
 def estimator_class(name: str) -> type | None:
@@ -76,9 +78,9 @@ def estimator_class(name: str) -> type | None:
     return _registered.get(name) or _imported(_known_estimators().get(name))
 
 
-def dataclass_class(name: str) -> type | None:
-    """Return the dataclass of that name, or None."""
-    return _imported(DATACLASSES.get(name))
+def record_class(name: str) -> type | None:
+    """Return the dataclass or named tuple of that name, or None."""
+    return _imported(RECORDS.get(name))
 
 
 def _known_estimators() -> dict[str, str]:
