@@ -11,7 +11,7 @@ from scipy import sparse
 
 from zslearn.exceptions import InvalidInputError
 from zslearn.persistence._encoding import TENSOR_KINDS
-from zslearn.persistence._trusted import record_class, estimator_class
+from zslearn.persistence._trusted import estimator_class, record_class
 from zslearn.signatures import Signatures
 
 SPARSE = {

@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from zslearn.exceptions import InvalidTypeError
-from zslearn.persistence._trusted import record_name, estimator_name
+from zslearn.persistence._trusted import estimator_name, record_name
 from zslearn.signatures import Signatures
 from zslearn.zero_shot._base import as_signatures
 
