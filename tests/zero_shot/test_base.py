@@ -251,3 +251,14 @@ def test_tags_in_words():
     assert ZeroShotTags().kind == "inductive, closed form, deterministic"
     tags = ZeroShotTags(transductive=True, closed_form=False, deterministic=False)
     assert tags.kind == "transductive, iterative, random"
+
+
+def test_a_frozen_copy_fits_the_same_model_without_choosing_again():
+    data = make_zero_shot(12, 4, n_per_class=8, n_features=16, n_dimensions=6, random_state=1)
+    rows = data.rows(data.split("standard").seen)
+    clf = SAEClassifier(data.signatures).fit(data.X[rows], data.y[rows])
+    frozen = clf.frozen()
+    assert frozen.lam == clf.lam_["decode"]
+    assert not hasattr(frozen, "coef_decode_")
+    again = frozen.fit(data.X[rows], data.y[rows])
+    np.testing.assert_allclose(again.coef_decode_, clf.coef_decode_, rtol=1e-9)

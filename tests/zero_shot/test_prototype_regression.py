@@ -105,7 +105,15 @@ def test_the_setting_is_the_best_of_an_explicit_search_over_folds_of_classes(dat
             )
             accuracies.append(one.score(X[held_out], y[held_out]))
         assert np.mean(accuracies) == pytest.approx(score)
-    assert clf.setting_ == tuple(clf.cv_results_["settings"][0])
+    best = dict(
+        zip(
+            ("power", "shrinkage", "bandwidth", "ridge"),
+            clf.cv_results_["settings"][0],
+            strict=True,
+        )
+    )
+    frozen = clf.frozen()
+    assert {name: frozen.get_params()[name] for name in best} == best
 
 
 def test_moments_give_the_model_of_the_samples(data, rows):

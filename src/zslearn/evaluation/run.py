@@ -190,6 +190,10 @@ def _gamma(
     if stack is None:
         return None, None
     start = perf_counter()
+    classifier = classifier_of(fitted)
+    if not isinstance(classifier, CalibratedStacking):
+        # What the fit chose on all training classes is not chosen again in every fold.
+        stack = CalibratedStacking(classifier.frozen())
     stack.fit_gamma(features_of(fitted, dataset.X[task.train]), dataset.y[task.train])
     return stack.gamma_, perf_counter() - start
 

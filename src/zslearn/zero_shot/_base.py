@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -203,6 +203,24 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
         self.signatures_ = self.signatures_.append(new)
         return self
 
+    def frozen(self) -> ZeroShotClassifier:
+        """Return an unfitted copy in which every parameter chosen by `fit` is given as a number.
+
+        A parameter ``name="cv"`` is replaced by the fitted attribute ``name_``. Use it to fit the
+        same model again, on other data or many times, without choosing again.
+
+        Returns
+        -------
+        ZeroShotClassifier
+        """
+        check_is_fitted(self)
+        return clone(self).set_params(**self._choices())
+
+    def _choices(self) -> dict[str, Any]:
+        """Values that `fit` chose for parameters left to "cv"."""
+        left = [name for name, value in self.get_params(deep=False).items() if _is_cv(value)]
+        return {name: getattr(self, f"{name}_") for name in left if hasattr(self, f"{name}_")}
+
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         raise NotImplementedError(f"{type(self).__name__} must provide _fit")
 
@@ -308,6 +326,10 @@ def as_signatures(table: Any) -> Signatures:
         "signatures must be a Signatures table, a dict of class to vector or a DataFrame with one "
         f"row a class; got {type(table).__name__}."
     )
+
+
+def _is_cv(value: Any) -> bool:
+    return isinstance(value, str) and value == "cv"
 
 
 def dense(X: Features) -> NDArray:

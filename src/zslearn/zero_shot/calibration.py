@@ -32,7 +32,8 @@ class CalibratedStacking(ZeroShotClassifier):
     a share of the samples of the remaining classes; the classifier is fitted on the rest and all
     training classes are candidates. The γ of highest harmonic mean, averaged over the folds, is
     found exactly by a sweep over the gaps between best seen and best unseen score. No test sample
-    and no sample of an unseen class takes part.
+    and no sample of an unseen class takes part. Parameters that the classifier chooses itself are
+    chosen once, on all training classes, and kept in the folds.
 
     The folds are smaller problems than the real one. The best of many unseen candidates scores
     higher than the best of few, so the gap, and with it γ, depends on how many candidates each
@@ -161,6 +162,8 @@ class CalibratedStacking(ZeroShotClassifier):
     def _fold_curves(self, X: Any, y: NDArray, n_folds: int) -> list[SeenUnseenCurve]:
         """Fit on part of the classes and trace the curve on what was held out, fold by fold."""
         classes, curves = np.unique(y), []
+        # Parameters that the fit on all training data chose are not chosen again in every fold.
+        prototype = self.estimator_.frozen() if hasattr(self, "estimator_") else self.estimator
         folds = ClassKFold(n_folds, shuffle=True, random_state=self.random_state)
         for rest, pseudo_unseen in folds.split(X, y):
             kept, held_out = stratified_holdout(
@@ -169,7 +172,7 @@ class CalibratedStacking(ZeroShotClassifier):
             if not len(held_out):
                 continue
             train, test = rest[kept], np.concatenate([rest[held_out], pseudo_unseen])
-            fitted = clone(self.estimator).fit(X[train], y[train])
+            fitted = clone(prototype).fit(X[train], y[train])
             scores = fitted._all_scores(X[test], classes)
             curves.append(
                 seen_unseen_curve(y[test], scores, candidates=classes, seen=fitted.classes_)

@@ -81,7 +81,7 @@ class PrototypeRegression(ZeroShotClassifier):
 
     Attributes
     ----------
-    setting_ : Setting
+    power_, shrinkage_, bandwidth_, ridge_ : float
         The four parameters in use.
     cv_results_ : dict
         "settings" and "scores" (per-class accuracy on held-out classes, mean over folds), best
@@ -134,7 +134,7 @@ class PrototypeRegression(ZeroShotClassifier):
         grids = {name: self._grid(name) for name in GRIDS}
         self._set_kernel_scales()
         self._choose(X, y, grids)
-        Z, lift = _reduced(self._powered(X, self.setting_.power))
+        Z, lift = _reduced(self._powered(X, self.power_))
         self._solve(Moments.of(Z, y), lift, X.shape[1])
 
     def fit_moments(self, moments: Moments) -> PrototypeRegression:
@@ -161,7 +161,7 @@ class PrototypeRegression(ZeroShotClassifier):
         self.classes_ = moments.classes
         self._set_signatures(self.classes_)
         self._set_kernel_scales()
-        self.setting_ = Setting(*(grid[0] for grid in choices))
+        self._use(Setting(*(grid[0] for grid in choices)))
         self.cv_results_ = {"settings": [], "scores": np.empty(0)}
         self._solve(moments, None, moments.n_features)
         return self
@@ -184,7 +184,7 @@ class PrototypeRegression(ZeroShotClassifier):
         """
         X, names, _ = self._ready(np.asarray(x).reshape(1, -1), [name])
         kernel = self._kernel(self._normalised(names))[0]
-        sample = self._powered(X, self.setting_.power)
+        sample = self._powered(X, self.power_)
         contributions = kernel * (np.asarray(sample @ self.dual_coef_.T)[0] - self.dual_shift_)
         offset = -0.5 * float(kernel @ self.dual_gram_ @ kernel)
         seen = tuple(str(label) for label in self.classes_)
@@ -197,30 +197,33 @@ class PrototypeRegression(ZeroShotClassifier):
 
     def _score(self, X: Features, prepared: tuple[NDArray, NDArray]) -> NDArray:
         vectors, offsets = prepared
-        Z = self._powered(X, self.setting_.power)
+        Z = self._powered(X, self.power_)
         return np.asarray(Z @ vectors.T.astype(Z.dtype)) + offsets.astype(Z.dtype)
 
     def _solve(self, moments: Moments, lift: NDArray | None, n_features: int) -> None:
         """Set the dual coefficients for the chosen setting."""
         spectrum = WithinClassSpectrum.of(moments, n_features)
-        scale = spectrum.scale(self.setting_.shrinkage)
+        scale = spectrum.scale(self.shrinkage_)
         means = moments.class_means
         centre = means.mean(axis=0)
         whitened = (means - centre) @ spectrum.V * scale
         kernel = self._kernel(self.seen_signatures_)
-        inverse = np.linalg.inv(kernel + self.setting_.ridge * np.eye(len(kernel)))
+        inverse = np.linalg.inv(kernel + self.ridge_ * np.eye(len(kernel)))
         dual = inverse @ whitened
         self.dual_gram_ = dual @ dual.T
         coef = (dual * scale) @ spectrum.V.T
         self.dual_shift_ = coef @ centre
         self.dual_coef_ = coef if lift is None else coef @ lift.T
 
+    def _use(self, setting: Setting) -> None:
+        self.power_, self.shrinkage_, self.bandwidth_, self.ridge_ = setting
+
     def _choose(
         self, X: Features, y: NDArray[np.intp], grids: dict[str, tuple[float, ...]]
     ) -> None:
-        """Set `setting_` by accuracy on held-out classes: the power first, then the others."""
+        """Set the parameters by accuracy on held-out classes: the power first, then the others."""
         axes = [grids[name] for name in Setting._fields[1:]]
-        self.setting_ = Setting(grids["power"][0], *(axis[0] for axis in axes))
+        self._use(Setting(grids["power"][0], *(axis[0] for axis in axes)))
         self.cv_results_ = {"settings": [], "scores": np.empty(0)}
         deals = list(self._deals(y))
         if not deals or all(len(grid) == 1 for grid in grids.values()):
@@ -235,7 +238,7 @@ class PrototypeRegression(ZeroShotClassifier):
         mean = np.mean(curves, axis=0).ravel()
         settings = [Setting(power, *point) for point in product(*axes)]
         order = np.argsort(-mean, kind="stable")
-        self.setting_ = settings[order[0]]
+        self._use(settings[order[0]])
         self.cv_results_ = {
             "settings": [list(settings[i]) for i in order],
             "scores": mean[order],
@@ -306,7 +309,7 @@ class PrototypeRegression(ZeroShotClassifier):
         distances = relative_distances(
             S, self.seen_signatures_, self._blocks_of(), self.kernel_scales_
         )
-        return gaussian_kernel(distances, self.setting_.bandwidth)
+        return gaussian_kernel(distances, self.bandwidth_)
 
     def _set_kernel_scales(self) -> None:
         self.kernel_scales_ = median_scales(self.seen_signatures_, self._blocks_of())

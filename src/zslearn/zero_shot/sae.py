@@ -298,6 +298,11 @@ class SAEClassifier(ZeroShotClassifier):
             parts.append(scores(X, prototypes, self.metric))
         return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2
 
+    def _choices(self) -> dict[str, Any]:
+        if self.lam != "cv" or self.direction == "both":  # "both" has a λ for each direction
+            return {}
+        return {"lam": self.lam_[self.direction]}
+
     def _ways(self) -> tuple[str, ...]:
         return ("encode", "decode") if self.direction == "both" else (self.direction,)
 
