@@ -35,14 +35,30 @@ def read_rgb(path: str | Path, *, height: int | None = None, nearest: bool = Fal
     -------
     ndarray of shape (height, width, 3), uint8
     """
-    Image = require("PIL.Image", extra="images", purpose="Reading pictures")
     ImageOps = require("PIL.ImageOps", extra="images", purpose="Reading pictures")
     with _opened(path) as file:
-        picture = ImageOps.exif_transpose(file).convert("RGB")
-    if height is not None:
-        how = Image.Resampling.NEAREST if nearest else Image.Resampling.BICUBIC
-        picture = picture.resize((scaled_width(picture.size, height), height), how)
-    return np.asarray(picture)
+        picture = np.asarray(ImageOps.exif_transpose(file).convert("RGB"))
+    if height is None:
+        return picture
+    size = height, scaled_width((picture.shape[1], picture.shape[0]), height)
+    return nearest_scaled(picture, size) if nearest else scaled(picture, size)
+
+
+def scaled(pixels: Pixels, size: tuple[int, int]) -> Pixels:
+    """Scale RGB pixels to (height, width) by bicubic averages."""
+    if pixels.shape[:2] == size:
+        return pixels
+    Image = require("PIL.Image", extra="images", purpose="Scaling pictures")
+    return np.asarray(Image.fromarray(pixels).resize(size[::-1], Image.Resampling.BICUBIC))
+
+
+def nearest_scaled(pixels: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
+    """Scale an array of any kind to (height, width), taking the pixel nearest to each centre."""
+    rows, columns = (
+        ((np.arange(new) + 0.5) * old / new).astype(np.intp)
+        for new, old in zip(size, pixels.shape[:2], strict=True)
+    )
+    return pixels[rows[:, None], columns]
 
 
 def picture_size(path: str | Path) -> tuple[int, int]:

@@ -28,6 +28,7 @@ Examples:
         "predict": "zslearn.cli.predict:predict",
         "evaluate": "zslearn.cli.evaluate:evaluate",
         "methods": "zslearn.cli.methods:methods",
+        "segment": "zslearn.cli.segment:segment",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=EPILOG,

@@ -6,6 +6,7 @@ from zslearn.cluster._statistics import Statistics
 from zslearn.cluster._supervised_kmeans import SupervisedKMeans
 from zslearn.cluster._tags import MappingTags
 from zslearn.cluster.euclidean import EuclideanMapping
+from zslearn.cluster.image_segmenter import ImageSegmenter
 from zslearn.cluster.kissme import KISSME
 from zslearn.cluster.lda import LDAProjection
 from zslearn.cluster.mlca import MLCA
@@ -20,6 +21,7 @@ __all__ = [
     "RCA",
     "RVML",
     "EuclideanMapping",
+    "ImageSegmenter",
     "LDAProjection",
     "LinearMapping",
     "MappingTags",

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 # A second principal variance below this share of the first is rounding: the codes lie on a line.
 _LINE = 1e-10
 _MAX_ITER = 300
+# Up to this many dimensions codes may lie on a line, which only float64 can tell; float32 codes of
+# more dimensions are left in float32, which halves the memory every round has to read.
+_NARROW = 8
 
 
 def two_means_line(values: NDArray) -> NDArray[np.intp]:
@@ -61,7 +64,9 @@ def two_means(codes: NDArray, *, restarts: int, rng: RandomState) -> NDArray[np.
     ndarray of shape (n_samples,)
         0 or 1 for each point.
     """
-    Z = codes.astype(np.float64) - codes.mean(axis=0, dtype=np.float64)
+    wide = codes.dtype == np.float32 and codes.shape[1] > _NARROW
+    work = np.float32 if wide else np.float64
+    Z = codes.astype(work, copy=False) - codes.mean(axis=0, dtype=np.float64).astype(work)
     variances, axes = np.linalg.eigh(Z.T @ Z)
     along = Z @ axes[:, -1]
     start = two_means_line(along)
@@ -77,19 +82,22 @@ def two_means(codes: NDArray, *, restarts: int, rng: RandomState) -> NDArray[np.
 
 def _lloyd(Z: NDArray, upper: NDArray) -> tuple[NDArray, float]:
     """Lloyd's iteration for centred points; returns the split and its squares between clusters."""
+    total = (upper.astype(Z.dtype) @ Z).astype(np.float64)
     gain = 0.0
     for _ in range(_MAX_ITER):
         n_upper = int(np.count_nonzero(upper))
         n_lower = len(Z) - n_upper
         if n_upper == 0 or n_lower == 0:
             return upper, 0.0
-        total = upper.astype(np.float64) @ Z
         gain = float(total @ total) * (1 / n_upper + 1 / n_lower)
         # The points sum to zero, so both centres follow from one sum and nearest is a half-space.
         high, low = total / n_upper, -total / n_lower
-        moved = Z @ (high - low) > (high @ high - low @ low) / 2
-        if np.array_equal(moved, upper):
+        moved = Z @ (high - low).astype(Z.dtype) > (high @ high - low @ low) / 2
+        changed = np.flatnonzero(moved != upper)
+        if len(changed) == 0:
             break
+        # Few points change sides after the first rounds: the sum is kept up to date by them alone.
+        total += np.where(moved[changed], 1.0, -1.0) @ Z[changed].astype(np.float64)
         upper = moved
     return upper, gain
 
