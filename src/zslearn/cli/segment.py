@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zslearn.cli._files import check_target
 from zslearn.cli._table import echo_json, format_table
 from zslearn.exceptions import InvalidInputError, MissingFileError
 
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
     from zslearn.cluster import ImageSegmenter
     from zslearn.datasets import SegmentationDataset
 
+EPILOG = """\b
+Examples:
+  zslearn segment fit flowers17 --first 230 --save flowers.zsl
+  zslearn segment apply flowers.zsl photo.jpg --out segmented --overlay
+  zslearn segment evaluate flowers.zsl flowers17 --skip 230
+"""
 FIT_EPILOG = """\b
 Examples:
   zslearn segment fit flowers17 --save flowers.zsl
@@ -55,7 +62,7 @@ _UNDEFINED = click.option(
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
-@click.group()
+@click.group(epilog=EPILOG)
 def segment() -> None:
     """Find the foreground of pictures, as learnt from pictures with masks.
 
@@ -85,7 +92,7 @@ def fit(folder: str, target: str, as_json: bool, **options: Any) -> None:
 
     Masks may also stand in FOLDER/labels; pictures without a mask are left out.
     """
-    _check_target(target)
+    check_target(target)
     from zslearn.cluster import ImageSegmenter
     from zslearn.datasets import load_segmentation
     from zslearn.persistence import save
@@ -251,12 +258,3 @@ def _counted(n: int, what: str) -> Any:
 
     tqdm = require("tqdm", extra="images", purpose="The progress bar of zslearn segment")
     return tqdm.tqdm(range(n), desc=what, unit="picture", disable=None)
-
-
-def _check_target(path: str) -> None:
-    """Refuse, before any work is done, a file that cannot be written."""
-    place = Path(path)
-    if place.is_dir():
-        raise InvalidInputError(f"{path} is a folder; give the name of a file to write.")
-    if not place.parent.is_dir():
-        raise MissingFileError(f"There is no folder {str(place.parent)!r}; create it first.")
