@@ -64,6 +64,18 @@ METHODS: dict[str, Method] = {
     "sync-ovo": Method("sync:SynCClassifier", "SynC (one-vs-other)", parameters={"loss": "ovo"}),
     "sync-cs": Method("sync:SynCClassifier", "SynC (Crammer–Singer)", parameters={"loss": "cs"}),
     "sync-struct": Method("sync:SynCClassifier", "SynC (struct)", parameters={"loss": "struct"}),
+    "eszsl-kernel": Method("eszsl_kernel:KernelESZSLClassifier", "ESZSL (kernel)", "seconds"),
+    "dap": Method("dap:DAPClassifier", "DAP", "seconds"),
+    "iap": Method("iap:IAPClassifier", "IAP", "seconds"),
+    "conse": Method("conse:ConSEClassifier", "ConSE", "seconds"),
+    "direct-similarity": Method(
+        "direct_similarity:DirectSimilarityClassifier", "Direct similarity", "seconds"
+    ),
+    "ncm": Method("ncm:NCMClassifier", "NCM (Mensink)", "seconds"),
+    "gfzsl": Method("gfzsl:GFZSLClassifier", "GFZSL", "seconds"),
+    "exem": Method("exem:EXEMClassifier", "EXEM", "seconds"),
+    "pst": Method("pst:PSTClassifier", "PST", "seconds"),
+    "amp": Method("amp:AMPClassifier", "AMP", "seconds"),
 }
 
 

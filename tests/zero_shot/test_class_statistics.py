@@ -1,0 +1,169 @@
+"""EXEM, GFZSL and NCM: predicted class statistics."""
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from scipy.stats import norm
+from sklearn.svm import NuSVR
+
+from zslearn.core.class_regression import distance_unit, rbf
+from zslearn.core.moments import Moments
+from zslearn.core.nearest import unit_rows
+from zslearn.datasets import make_zero_shot
+from zslearn.exceptions import InvalidInputError
+from zslearn.model_selection import ClassKFold
+from zslearn.zero_shot import EXEMClassifier, GFZSLClassifier, NCMClassifier
+from zslearn.zero_shot.exem import support_vectors
+from zslearn.zero_shot.gfzsl import log_likelihood
+from zslearn.zero_shot.ncm import (
+    discriminant_directions,
+    learn_metric,
+    ncm_loss,
+    related_means,
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_zero_shot(n_per_class=12, n_features=20, random_state=2)
+
+
+@pytest.fixture(scope="module")
+def seen(data):
+    rows = data.rows(data.split("standard").seen)
+    return data.X[rows], data.y[rows]
+
+
+@pytest.fixture(scope="module")
+def unseen(data):
+    rows = data.rows(data.split("standard").unseen)
+    return data.X[rows], data.y[rows]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda s, **p: EXEMClassifier(s, cv=3, **p),
+        lambda s, **p: GFZSLClassifier(s, cv=3, **p),
+        lambda s, **p: NCMClassifier(s, learned="whitened", **p),
+    ],
+)
+def test_held_out_accuracies_equal_refits(data, seen, make):
+    X, y = seen
+    clf = make(data.signatures).fit(X, y)
+    folds = list(ClassKFold(3, shuffle=True, random_state=0).split(X, y))
+    for i in (0, len(clf.cv_results_["points"]) - 1):
+        point = clf.cv_results_["points"][i]
+        refits = [
+            make(data.signatures, **point).fit(X[a], y[a]).score(X[b], y[b]) for a, b in folds
+        ]
+        # EXEM's axes are those of all rows in the search; a rotation matters to its metric a bit.
+        slack = 0.06 if isinstance(clf, EXEMClassifier) else 0.02
+        np.testing.assert_allclose(clf.cv_results_["scores"][i], refits, atol=slack)
+
+
+@pytest.mark.parametrize("method", [EXEMClassifier, GFZSLClassifier, NCMClassifier])
+def test_unseen_classes_are_recognised(data, seen, unseen, method):
+    assert method(data.signatures).fit(*seen).score(*unseen) > 0.5
+
+
+@pytest.mark.parametrize("method", [EXEMClassifier, GFZSLClassifier, NCMClassifier])
+def test_the_scale_of_the_features_does_not_matter(data, seen, unseen, method):
+    X, y = seen
+    one = method(data.signatures, feature_norm=None).fit(X, y).predict(unseen[0])
+    other = method(data.signatures, feature_norm=None).fit(1000 * X, y).predict(1000 * unseen[0])
+    assert np.mean(one == other) > 0.98
+
+
+def test_exem_takes_the_nearest_predicted_mean_in_deviations(data, seen, unseen):
+    X, y = unit_rows(seen[0]), seen[1]
+    clf = EXEMClassifier(data.signatures, width=1.0, ridge=0.1).fit(*seen)
+    names = list(data.split("standard").unseen)
+    Z = (X - X.mean(axis=0)) @ clf.axes_
+    means = np.stack([Z[y == c].mean(axis=0) for c in clf.classes_])
+    spread = np.mean([Z[y == c].std(axis=0) for c in clf.classes_], axis=0)
+    S, U = clf.seen_signatures_, unit_rows(data.signatures.rows(names))
+    unit = distance_unit(S)
+
+    def kernel(a, b):
+        return np.array([[np.exp(-np.sum((u - v) ** 2) / unit) for v in b] for u in a])
+
+    dual = np.linalg.inv(kernel(S, S) + 0.1 * np.eye(len(S))) @ (means - means.mean(axis=0))
+    exemplars = kernel(U, S) @ dual + means.mean(axis=0)
+    new = (unit_rows(unseen[0][:5]) - X.mean(axis=0)) @ clf.axes_
+    expected = [[-np.sum(((z - e) / spread) ** 2) for e in exemplars] for z in new]
+    np.testing.assert_allclose(clf.decision_function(unseen[0][:5], names), expected, rtol=1e-6)
+
+
+def test_exem_with_support_vectors_predicts_what_each_regression_does():
+    rng = np.random.default_rng(0)
+    S, means = rng.standard_normal((15, 4)), 5 + 2 * rng.standard_normal((15, 2))
+    K = rbf(S, S, 1.0)
+    dual, offset = support_vectors(K, means, 0.5, 2.0)
+    for j in range(2):
+        t = means[:, j]
+        scaled = (t - t.mean()) / t.std()
+        model = NuSVR(kernel="rbf", gamma=1 / distance_unit(S), nu=0.5, C=2.0).fit(S, scaled)
+        expected = t.mean() + t.std() * model.predict(S)
+        np.testing.assert_allclose(K @ dual[:, j] + offset[j], expected, atol=1e-2)
+
+
+def test_exem_offers_both_regressions_and_other_metrics(data, seen, unseen):
+    for settings in ({"regressor": "nu-svr"}, {"metric": "cosine"}, {"metric": "euclidean"}):
+        clf = EXEMClassifier(data.signatures, width=1.0, ridge=0.1, **settings).fit(*seen)
+        assert clf.score(*unseen) > 0.5
+
+
+def test_the_likelihood_is_that_of_diagonal_gaussians():
+    rng = np.random.default_rng(0)
+    X, means = rng.standard_normal((4, 3)) + 100, rng.standard_normal((2, 3)) + 100
+    variances = rng.random((2, 3)) + 0.5
+    expected = np.array(
+        [
+            [norm.logpdf(x, m, np.sqrt(v)).sum() for m, v in zip(means, variances, strict=True)]
+            for x in X
+        ]
+    )
+    constant = -0.5 * 3 * np.log(2 * np.pi)
+    np.testing.assert_allclose(log_likelihood(X, means, variances) + constant, expected)
+
+
+def test_the_gradient_of_the_metric_loss():
+    rng = np.random.default_rng(0)
+    Z, y = rng.standard_normal((30, 4)), np.arange(30) % 3
+    means = np.stack([Z[y == c].mean(axis=0) for c in range(3)])
+    start = rng.standard_normal(8)
+    error = check_grad(
+        lambda m: ncm_loss(m.reshape(2, 4), Z, y, means)[0],
+        lambda m: ncm_loss(m.reshape(2, 4), Z, y, means)[1].ravel(),
+        start,
+    )
+    assert error < 1e-5
+    M = learn_metric(Z, y, means, 30)
+    assert ncm_loss(M, Z, y, means)[0] < ncm_loss(np.eye(4), Z, y, means)[0]
+
+
+def test_discriminant_directions_whiten_the_classes(seen):
+    X, y = seen
+    L0 = discriminant_directions(Moments.of(X, y, centred=True), 1e-9)
+    Z = X @ L0
+    within = sum(np.cov(Z[y == c].T, bias=True) * np.mean(y == c) for c in np.unique(y))
+    np.testing.assert_allclose(within, np.eye(len(within)), atol=1e-5)
+    assert L0.shape[1] == min(len(np.unique(y)) - 1, X.shape[1])
+
+
+@pytest.mark.parametrize("centre", [False, True])
+def test_a_seen_signature_takes_its_own_mean(centre):
+    S = np.random.default_rng(0).standard_normal((5, 3))
+    np.testing.assert_allclose(related_means(S, S, 0.1, centre=centre), np.eye(5))
+    weights = related_means(S + 0.1, S, 5.0, centre=centre)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+
+
+def test_wrong_parameters_are_refused(data, seen):
+    with pytest.raises(InvalidInputError, match="metric must be one of 'std-euclidean'"):
+        EXEMClassifier(data.signatures, metric="l1").fit(*seen)
+    with pytest.raises(InvalidInputError, match="floor must be a finite number above 0"):
+        GFZSLClassifier(data.signatures, floor=0).fit(*seen)
+    with pytest.raises(InvalidInputError, match="learned must be one of"):
+        NCMClassifier(data.signatures, learned="lmnn").fit(*seen)
