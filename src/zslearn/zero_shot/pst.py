@@ -121,6 +121,9 @@ class PSTClassifier(ZeroShotClassifier):
         self.estimator_.add_classes(new)
         return self
 
+    def _choices(self) -> dict[str, Any]:
+        return {"estimator": self.estimator_.frozen()}
+
     def _ready(self, X: Any, candidates: Sequence[Any] | None) -> tuple[Any, NDArray, Any]:
         X, names, _ = super()._ready(X, candidates)
         return X, names, names
