@@ -7,27 +7,35 @@ from zslearn.cluster._supervised_kmeans import SupervisedKMeans
 from zslearn.cluster._tags import MappingTags
 from zslearn.cluster.euclidean import EuclideanMapping
 from zslearn.cluster.image_segmenter import ImageSegmenter
+from zslearn.cluster.itml import ITML
 from zslearn.cluster.kissme import KISSME
+from zslearn.cluster.lajugie import LajugieSpectral
 from zslearn.cluster.lda import LDAProjection
+from zslearn.cluster.lmnn import LMNN
 from zslearn.cluster.mlca import MLCA
 from zslearn.cluster.rca import RCA
 from zslearn.cluster.rvml import RVML
 from zslearn.cluster.sae import SAEMapping, sae_path
+from zslearn.cluster.xing import XingMMC
 
 __all__ = [
+    "ITML",
     "KISSME",
     "LEARNERS",
+    "LMNN",
     "MLCA",
     "RCA",
     "RVML",
     "EuclideanMapping",
     "ImageSegmenter",
     "LDAProjection",
+    "LajugieSpectral",
     "LinearMapping",
     "MappingTags",
     "SAEMapping",
     "Statistics",
     "SupervisedKMeans",
+    "XingMMC",
     "find_learner",
     "make_mapping",
     "sae_path",

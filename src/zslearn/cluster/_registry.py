@@ -47,6 +47,10 @@ LEARNERS: dict[str, Learner] = {
     "kissme": Learner("kissme:KISSME", "KISSME"),
     "lda": Learner("lda:LDAProjection", "LDA"),
     "rca": Learner("rca:RCA", "RCA"),
+    "lajugie": Learner("lajugie:LajugieSpectral", "Lajugie, spectral"),
+    "xing": Learner("xing:XingMMC", "Xing (MMC)"),
+    "itml": Learner("itml:ITML", "ITML"),
+    "lmnn": Learner("lmnn:LMNN", "LMNN"),
 }
 
 

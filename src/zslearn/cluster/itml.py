@@ -1,0 +1,153 @@
+"""Information-theoretic metric learning on sampled pairs."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from zslearn.cluster._base import RowMapping, check_positive
+from zslearn.cluster._pairs import check_count, dissimilar_differences, similar_differences
+from zslearn.cluster._progress import report
+from zslearn.cluster._spectrum import metric_factor
+from zslearn.cluster._tags import MappingTags
+from zslearn.exceptions import InvalidInputError
+
+
+class ITML(RowMapping):
+    """Metric nearest to Euclidean, in LogDet divergence, that satisfies bounds on pairs.
+
+    Squared distances are to be below an upper bound for similar pairs and above a lower bound for
+    dissimilar ones, up to slack weighted by `gamma`; solved by cyclic Bregman projections, a rank
+    one update a pair. Pairs are sampled, and the bounds are percentiles of the squared Euclidean
+    distances of sampled pairs, so memory does not grow with the square of the samples.
+
+    Parameters
+    ----------
+    n_pairs : int, optional
+        Number of similar and of dissimilar pairs; by default 20 K (K - 1) each for K classes, as
+        in the authors' program. Results change much with it: more pairs, slower convergence.
+    gamma : float, default=1.0
+        Weight of the slack: large values insist on the bounds.
+    percentiles : tuple of 2 floats, default=(5, 95)
+        Which percentiles of the distances are the upper and the lower bound.
+    max_iter : int, default=500
+        Largest number of sweeps over the pairs.
+    tol : float, default=1e-3
+        Stop when the multipliers change by less than this share in a sweep.
+    random_state : int, RandomState instance or None, default=0
+        Source of the pairs.
+    verbose : bool, default=False
+        Tell each sweep on stderr.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features, n_features)
+        L with ``LᵀL`` the metric.
+    bounds_ : tuple of 2 floats
+        Upper bound for similar and lower bound for dissimilar pairs.
+    n_iter_ : int
+        Number of sweeps.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+
+    References
+    ----------
+    J. V. Davis, B. Kulis, P. Jain, S. Sra and I. S. Dhillon, "Information-theoretic metric
+    learning", ICML 2007.
+
+    Examples
+    --------
+    >>> from zslearn.cluster import ITML
+    >>> from zslearn.datasets import make_subclusters
+    >>> data = make_subclusters(random_state=0)
+    >>> ITML(50, max_iter=5).fit(data.X_train, data.y_train).coef_.shape
+    (3, 3)
+    """
+
+    mapping_tags: ClassVar[MappingTags] = MappingTags(
+        closed_form=False,
+        incremental=False,
+        reference="J. V. Davis et al., Information-theoretic metric learning, ICML 2007",
+    )
+
+    def __init__(
+        self,
+        n_pairs: int | None = None,
+        *,
+        gamma: float = 1.0,
+        percentiles: tuple[float, float] = (5, 95),
+        max_iter: int = 500,
+        tol: float = 1e-3,
+        random_state: Any = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.n_pairs = n_pairs
+        self.gamma = gamma
+        self.percentiles = percentiles
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _learn(self, X: NDArray, y: NDArray[np.intp]) -> NDArray:
+        gamma = check_positive(self.gamma, "gamma")
+        n_classes = len(self.classes_)
+        pairs = 20 * n_classes * (n_classes - 1) if self.n_pairs is None else self.n_pairs
+        n_pairs = check_count(pairs, "n_pairs")
+        rng = check_random_state(self.random_state)
+        V = np.concatenate(
+            [similar_differences(X, y, n_pairs, rng), dissimilar_differences(X, y, n_pairs, rng)]
+        )
+        self.bounds_ = self._bounds(np.einsum("ij,ij->i", V, V))
+        sign = np.repeat([1.0, -1.0], n_pairs)
+        # Equal points can be brought no closer and pushed no farther.
+        distinct = rng.permutation(np.flatnonzero(np.einsum("ij,ij->i", V, V) > 0))
+        bound = np.repeat(self.bounds_, n_pairs)
+        return metric_factor(self._projected(V[distinct], sign[distinct], bound[distinct], gamma))
+
+    def _bounds(self, squares: NDArray) -> tuple[float, float]:
+        low, high = self.percentiles
+        if not 0 <= low < high <= 100:
+            raise InvalidInputError(
+                f"percentiles must be two rising numbers from 0 to 100; got {self.percentiles!r}."
+            )
+        upper, lower = np.percentile(squares, [low, high])
+        if lower <= 0:
+            raise InvalidInputError("all sampled pairs are of equal points: nothing to learn from.")
+        return max(float(upper), 1e-9 * float(lower)), float(lower)
+
+    def _projected(self, V: NDArray, sign: NDArray, bound: NDArray, gamma: float) -> NDArray:
+        """Cycle through the pairs until the multipliers settle; returns the metric."""
+        M, multiplier, slack = np.eye(V.shape[1]), np.zeros(len(V)), bound.copy()
+        for sweep in range(check_count(self.max_iter, "max_iter")):
+            before = multiplier.copy()
+            for i, v in enumerate(V):
+                M = _project(M, v, i, (sign[i], gamma), multiplier, slack)
+            self.n_iter_ = sweep + 1
+            change = np.abs(multiplier - before).sum() / max(np.abs(before).sum(), 1e-300)
+            report(self.verbose, f"ITML sweep {sweep + 1}: multipliers changed by {change:.2g}")
+            if change < self.tol:
+                break
+        return (M + M.T) / 2
+
+
+def _project(
+    M: NDArray,
+    v: NDArray,
+    i: int,
+    weights: tuple[float, float],
+    multiplier: NDArray,
+    slack: NDArray,
+) -> NDArray:
+    """Bregman projection on the bound of pair i (algorithm 1 of Davis et al.), slack in place."""
+    sign, gamma = weights
+    Mv = M @ v
+    p = float(v @ Mv)
+    alpha = min(multiplier[i], sign / 2 * (1 / p - gamma / slack[i]))
+    beta = sign * alpha / (1 - sign * alpha * p)
+    slack[i] = gamma * slack[i] / (gamma + sign * alpha * slack[i])
+    multiplier[i] -= alpha
+    return M + beta * np.outer(Mv, Mv)
