@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -26,7 +26,7 @@ from zslearn.exceptions import InvalidInputError, InvalidTypeError
 _BLOCK_ROWS = 65536
 
 
-class SupervisedKMeans(BaseEstimator):
+class SupervisedKMeans(TransformerMixin, BaseEstimator):
     """Learn from labelled data which distances matter, then cluster new data with k-means.
 
     New samples need not be of the training classes, and are never compared with training samples:
@@ -291,4 +291,9 @@ class SupervisedKMeans(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.mapping_.coef_.shape[0]

@@ -142,11 +142,15 @@ def _project(
     multiplier: NDArray,
     slack: NDArray,
 ) -> NDArray:
-    """Bregman projection on the bound of pair i (algorithm 1 of Davis et al.), slack in place."""
+    """Bregman projection on the bound of pair i, multiplier and slack in place.
+
+    The step makes the new distance equal the new slack, ``1/p - δα = 1/ξ + δα/γ``; algorithm 1 of
+    Davis et al. as printed is the case γ = 1.
+    """
     sign, gamma = weights
     Mv = M @ v
     p = float(v @ Mv)
-    alpha = min(multiplier[i], sign / 2 * (1 / p - gamma / slack[i]))
+    alpha = min(multiplier[i], sign * gamma / (gamma + 1) * (1 / p - 1 / slack[i]))
     beta = sign * alpha / (1 - sign * alpha * p)
     slack[i] = gamma * slack[i] / (gamma + sign * alpha * slack[i])
     multiplier[i] -= alpha

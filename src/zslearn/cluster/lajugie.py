@@ -36,6 +36,8 @@ class LajugieSpectral(MomentMapping):
     ----------
     coef_ : ndarray of shape (n_components, n_features)
         L with ``LᵀL = B``.
+    n_iter_ : int
+        Number of steps.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
 
@@ -66,11 +68,12 @@ class LajugieSpectral(MomentMapping):
     def _coef(self, statistics: Statistics) -> NDArray:
         mu = check_positive(self.mu, "mu")
         steps = check_count(self.max_iter, "max_iter")
-        # Columns of R are the features and the class indicators in one orthonormal basis.
-        R_x, R_j = span(statistics)
-        # The regulariser is meant for unit variance; scale the problem, not the answer.
-        scale = np.linalg.norm(R_x) / np.sqrt(R_x.shape[1]) or 1.0
-        B = subgradient_descent(R_x / scale, R_j, mu, steps, len(statistics.classes) - 1)
+        self.n_iter_ = steps
+        # The regulariser is meant for a mean variance of 1.
+        d = statistics.total.n_features
+        scale = np.sqrt(np.trace(statistics.total.gram) / (d * statistics.total.n_samples)) or 1.0
+        R_x, R_j = span(statistics.standardised(statistics.total.mean, np.full(d, scale)))
+        B = subgradient_descent(R_x, R_j, mu, steps, len(statistics.classes) - 1)
         return metric_factor(B) / scale
 
 

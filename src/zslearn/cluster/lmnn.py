@@ -51,7 +51,9 @@ class LMNN(RowMapping):
     coef_ : ndarray of shape (n_features, n_features)
         The map L.
     objective_ : list of float
-        Objective after each round, with the impostors of that round.
+        Objective after each round, with the impostors of that round; new impostors may raise it.
+    n_iter_ : int
+        Number of L-BFGS iterations in all rounds.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
 
@@ -102,10 +104,11 @@ class LMNN(RowMapping):
         rounds = check_count(self.n_rounds, "n_rounds")
         X = X - X.mean(axis=0)
         targets = target_neighbours(X, y, k)
-        L, self.objective_ = np.eye(X.shape[1]), []
+        L, self.objective_, self.n_iter_ = np.eye(X.shape[1]), [], 0
         for number in range(rounds):
             problem = Triplets(X, targets, impostor_candidates(X @ L.T, y, m), push)
-            L, value = problem.minimised(L, check_count(self.max_iter, "max_iter"))
+            L, value, steps = problem.minimised(L, check_count(self.max_iter, "max_iter"))
+            self.n_iter_ += steps
             self.objective_.append(value)
             report(self.verbose, f"LMNN round {number + 1} of {rounds}: objective {value:.6g}")
             if number and abs(self.objective_[-2] - value) <= 1e-4 * abs(value):
@@ -131,8 +134,8 @@ class Triplets:
     def __init__(self, X: NDArray, targets: NDArray, impostors: NDArray, push: float) -> None:
         self.X, self.targets, self.impostors, self.push = X, targets, impostors, push
 
-    def minimised(self, L: NDArray, max_iter: int) -> tuple[NDArray, float]:
-        """Return the map after at most `max_iter` steps of L-BFGS, and its objective."""
+    def minimised(self, L: NDArray, max_iter: int) -> tuple[NDArray, float, int]:
+        """Return the map after at most `max_iter` steps of L-BFGS, its objective, the steps."""
         found = optimize.minimize(
             lambda flat: self.value_and_gradient(flat.reshape(L.shape)),
             L.ravel(),
@@ -140,7 +143,7 @@ class Triplets:
             method="L-BFGS-B",
             options={"maxiter": max_iter},
         )
-        return found.x.reshape(L.shape), float(found.fun)
+        return found.x.reshape(L.shape), float(found.fun), max(int(found.nit), 1)
 
     def value_and_gradient(self, L: NDArray) -> tuple[float, NDArray]:
         """Return the objective and its gradient, flattened."""
