@@ -29,6 +29,7 @@ Examples:
         "evaluate": "zslearn.cli.evaluate:evaluate",
         "methods": "zslearn.cli.methods:methods",
         "segment": "zslearn.cli.segment:segment",
+        "cluster": "zslearn.cli.cluster:cluster",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=EPILOG,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,9 @@ import click
 
 from zslearn.cli._files import check_target
 from zslearn.cli._guard import user_data, warnings_as_lines
+from zslearn.cli._parameters import set_parameters
 from zslearn.cli._source import Source, source_of, source_options
 from zslearn.cli._table import echo_json, format_table
-from zslearn.exceptions import InvalidInputError, closest_name
 
 if TYPE_CHECKING:
     from zslearn.datasets import ZeroShotDataset
@@ -89,27 +88,8 @@ def _classifier(
     from zslearn.zero_shot import CalibratedStacking, make_classifier
 
     model = make_classifier(method, dataset.signatures)
-    known = sorted(set(model.get_params(deep=False)) - {"signatures"})
-    for param in params:
-        name, equals, text = param.partition("=")
-        if not equals:
-            raise click.UsageError(f"-P takes NAME=VALUE; got {param!r}")
-        if name not in known:
-            near = closest_name(name, known)
-            hint = f" Did you mean {near!r}?" if near else ""
-            raise InvalidInputError(
-                f"{method} has no parameter {name!r}.{hint} It has {', '.join(known) or 'none'}."
-            )
-        model.set_params(**{name: _value(text)})
+    set_parameters(model, method, params, hidden=frozenset({"signatures"}))
     return CalibratedStacking(model) if calibrate else model
-
-
-def _value(text: str) -> Any:
-    """Return a number, true, false, null or a list as JSON reads it; anything else is text."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None if text == "None" else text
 
 
 def _training_rows(source: Source, dataset: ZeroShotDataset) -> Any:

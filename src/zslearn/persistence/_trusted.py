@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from zslearn import zero_shot
+from zslearn import cluster, zero_shot
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
 
 # Name in the file -> where the class lives. The zero-shot classifiers add themselves.
@@ -32,6 +32,7 @@ RECORDS = {
     "PairMoments": "zslearn.core.moments:PairMoments",
     "SeenUnseenCurve": "zslearn.metrics:SeenUnseenCurve",
     "Setting": "zslearn.zero_shot.prototype_regression:Setting",
+    "Statistics": "zslearn.cluster:Statistics",
     "ClassWiseSearch": "zslearn.zero_shot._search:ClassWiseSearch",
 }
 
@@ -100,7 +101,14 @@ def _known_estimators() -> dict[str, str]:
     }
     paths = [method.path.split(":") for method in zero_shot.METHODS.values()]
     methods = {name: f"zslearn.zero_shot.{module}:{name}" for module, name in paths}
-    return public | methods | ESTIMATORS
+    return public | methods | _clustering() | ESTIMATORS
+
+
+def _clustering() -> dict[str, str]:
+    """Return SupervisedKMeans and every mapping it can hold."""
+    learners = {learner.mapping.__name__: learner.path for learner in cluster.LEARNERS.values()}
+    places = {name: f"zslearn.cluster.{path}" for name, path in learners.items()}
+    return places | {"SupervisedKMeans": "zslearn.cluster:SupervisedKMeans"}
 
 
 def _is_classifier(value: object) -> bool:

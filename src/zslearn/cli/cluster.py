@@ -1,0 +1,302 @@
+"""`zslearn cluster`: learn from labels which distances matter, then cluster new samples."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zslearn.cli._files import check_target, write_rows
+from zslearn.cli._guard import user_data, warnings_as_lines
+from zslearn.cli._parameters import set_parameters
+from zslearn.cli._table import echo_json, format_table
+from zslearn.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from zslearn.cluster import SupervisedKMeans
+
+EPILOG = """\b
+Example:
+  zslearn cluster fit --features X.csv --labels y.csv --save clusters.zsl
+  zslearn cluster predict clusters.zsl new.csv --out clusters.csv
+"""
+FIT_EPILOG = """\b
+Examples:
+  zslearn cluster fit --features X.csv --labels y.csv --save clusters.zsl
+  zslearn cluster fit --features table.csv --labels species --mapping lda --save clusters.zsl
+  zslearn cluster fit --features pixels.npy --labels y.npy --groups image.npy -P cv=5 --save m.zsl
+"""
+PREDICT_EPILOG = """\b
+Examples:
+  zslearn cluster predict clusters.zsl new.csv
+  zslearn cluster predict clusters.zsl pixels.npy --groups image.npy --n-clusters 2 --out out.csv
+"""
+EVALUATE_EPILOG = """\b
+Examples:
+  zslearn cluster evaluate clusters.zsl test.csv --labels y_test.csv
+  zslearn cluster evaluate clusters.zsl table.csv --labels species --json
+"""
+MAPPINGS = {
+    "name": "name",
+    "title": "mapping",
+    "incremental": "partial_fit",
+    "reference": "reference",
+}
+
+Command = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What a file of features and its companions hold."""
+
+    X: Any
+    names: Sequence[Any]
+    labels: Any = None
+    groups: Any = None
+
+
+@click.group(epilog=EPILOG)
+def cluster() -> None:
+    """Learn from labels which distances matter, then cluster new samples."""
+
+
+def _shared(command: Command) -> Command:
+    """Add the options of files that all commands read."""
+    options = [
+        click.option(
+            "--groups",
+            metavar="FILE|COLUMN",
+            help="Group of each row, e.g. its image; groups are clustered by themselves.",
+        ),
+        click.option("--ignore", multiple=True, metavar="COLUMN", help="A column to leave out."),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON for programs."),
+    ]
+    for option in options:
+        command = option(command)
+    return command
+
+
+@cluster.command(epilog=FIT_EPILOG)
+@click.option("--features", required=True, metavar="FILE", help="One sample a row.")
+@click.option("--labels", required=True, metavar="FILE|COLUMN", help="Class of each sample.")
+@click.option("--mapping", default="sae", show_default=True, help="See zslearn cluster mappings.")
+@click.option(
+    "-P", "--param", "params", multiple=True, metavar="NAME=VALUE", help="E.g. lam=0.5; repeatable."
+)
+@click.option("--raw", is_flag=True, help="Do not standardise the features.")
+@click.option("--save", "target", required=True, metavar="FILE", help="Where to write the model.")
+@_shared
+def fit(
+    features: str,
+    labels: str,
+    mapping: str,
+    params: tuple[str, ...],
+    raw: bool,
+    target: str,
+    groups: str | None,
+    ignore: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Learn a mapping from labelled samples and save it.
+
+    Features are standardised unless --raw is given. λ of the default mapping is chosen by
+    cross-validation on the labels, in the setting of --groups if they are given.
+    """
+    check_target(target)
+    from zslearn.cluster import SupervisedKMeans, make_mapping
+    from zslearn.persistence import save
+
+    learner = make_mapping(mapping)
+    set_parameters(learner, mapping, params)
+    samples = _read(features, ignore, labels=labels, groups=groups)
+    click.echo(f"Fitting {mapping} on {len(samples.X)} samples ...", err=True)
+    start = perf_counter()
+    with user_data(), warnings_as_lines():
+        model = SupervisedKMeans(learner, standardize=not raw)
+        model.fit(samples.X, samples.labels, groups=samples.groups)
+    facts = {
+        "mapping": mapping,
+        "samples": len(samples.X),
+        "features": model.n_features_in_,
+        "classes": len(model.classes_),
+        "lam": getattr(model.mapping_, "lam_", None),
+        "fit_seconds": round(perf_counter() - start, 3),
+    }
+    save(model, target)
+    _tell(facts | {"file": target, "bytes": os.path.getsize(target)}, "model", as_json)
+
+
+@cluster.command(epilog=PREDICT_EPILOG)
+@click.argument("model")
+@click.argument("features")
+@click.option("--n-clusters", type=click.IntRange(min=1), help="By default the training classes.")
+@click.option("--out", metavar="CSV", help="Write the clusters here instead of printing them.")
+@_shared
+def predict(
+    model: str,
+    features: str,
+    n_clusters: int | None,
+    out: str | None,
+    groups: str | None,
+    ignore: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Cluster the samples in FEATURES with the mapping in the file MODEL.
+
+    Clusters are numbered from 0, in each group anew. They are not classes: the cluster of a sample
+    depends on the samples it is given with.
+    """
+    check_target(out)
+    fitted = _loaded(model)
+    samples = _read(features, ignore, groups=groups)
+    with user_data(), warnings_as_lines():
+        found = fitted.cluster(samples.X, samples.groups, n_clusters).tolist()
+    rows = [{"sample": name, "cluster": c} for name, c in zip(samples.names, found, strict=True)]
+    if samples.groups is not None:
+        rows = [row | {"group": g} for row, g in zip(rows, samples.groups.tolist(), strict=True)]
+    if out:
+        write_rows(out, rows)
+    if as_json:
+        echo_json(rows)
+    elif not out:
+        click.echo(format_table(rows, {key: key for key in rows[0]}))
+
+
+@cluster.command(epilog=EVALUATE_EPILOG)
+@click.argument("model")
+@click.argument("features")
+@click.option("--labels", required=True, metavar="FILE|COLUMN", help="True cluster of each sample.")
+@_shared
+def evaluate(
+    model: str,
+    features: str,
+    labels: str,
+    groups: str | None,
+    ignore: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Cluster the samples in FEATURES and compare with their true clusters.
+
+    Each group is split into as many clusters as there were training classes. The loss is 0 for the
+    true clusters; divided by its largest value it is 1 for unrelated ones. The adjusted Rand index
+    is 1 and 0 there. With groups all are means over groups.
+    """
+    fitted = _loaded(model)
+    samples = _read(features, ignore, labels=labels, groups=groups)
+    with user_data(), warnings_as_lines():
+        found = fitted.cluster(samples.X, samples.groups)
+    _tell(_scores(samples, found), "measure", as_json)
+
+
+@cluster.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+def mappings(as_json: bool) -> None:
+    """List the mappings that can be learnt."""
+    from zslearn.cluster import LEARNERS
+
+    rows = [
+        {
+            "name": name,
+            "title": learner.title,
+            "incremental": learner.mapping.mapping_tags.incremental,
+            "reference": learner.mapping.mapping_tags.reference,
+        }
+        for name, learner in LEARNERS.items()
+    ]
+    if as_json:
+        echo_json(rows)
+    else:
+        click.echo(format_table(rows, MAPPINGS))
+
+
+def _loaded(path: str) -> SupervisedKMeans:
+    from zslearn.cluster import SupervisedKMeans
+    from zslearn.persistence import load
+
+    model = load(path)
+    if not isinstance(model, SupervisedKMeans):
+        raise InvalidInputError(
+            f"{path} holds a {type(model).__name__}, which clusters nothing; save a model with "
+            "zslearn cluster fit."
+        )
+    return model
+
+
+def _read(
+    path: str, ignore: tuple[str, ...], *, labels: str | None = None, groups: str | None = None
+) -> Samples:
+    """Read features with their labels and groups, each a file or a column of the features."""
+    from zslearn.datasets._feature_files import read_feature_table, table_columns
+
+    columns = set(table_columns(Path(path))) if Path(path).is_file() else set()
+    own = {name for name in (labels, groups) if name in columns}
+    table = read_feature_table(Path(path), ignore=own | set(ignore))
+    if not len(table.X):
+        raise InvalidInputError(f"{path} has no samples.")
+    return Samples(
+        table.X,
+        list(range(len(table.X))) if table.ids is None else table.ids,
+        _companion(path, labels, own, len(table.X)),
+        _companion(path, groups, own, len(table.X)),
+    )
+
+
+def _companion(path: str, name: str | None, columns: set[str], n_rows: int) -> Any:
+    """Values of a column of the features table, or of a file with one value a row."""
+    from zslearn.datasets._feature_files import read_feature_table
+    from zslearn.datasets._table import read_labels
+
+    if name is None:
+        return None
+    if name in columns:
+        return read_feature_table(Path(path), label=name, ignore=columns - {name}).labels
+    values = read_labels(Path(name))
+    if values.dtype.kind == "U" and len(values) == n_rows + 1:
+        values = values[1:]  # the title of the column
+    if len(values) != n_rows:
+        raise InvalidInputError(f"{name} has {len(values)} values but {path} has {n_rows} rows.")
+    return values
+
+
+def _scores(samples: Samples, found: Any) -> dict[str, Any]:
+    """Loss and adjusted Rand index, averaged over groups."""
+    import numpy as np
+    from sklearn.metrics import adjusted_rand_score
+
+    from zslearn.cluster._kmeans import group_rows
+    from zslearn.metrics import clustering_loss
+
+    y = np.asarray(samples.labels)
+    parts = [(y[rows], found[rows]) for _, rows in group_rows(samples.groups)]
+    return {
+        "samples": len(found),
+        "groups": None if samples.groups is None else len(parts),
+        "clustering_loss": float(np.mean([clustering_loss(*part) for part in parts])),
+        "normalised_loss": float(
+            np.mean([clustering_loss(*part, normalize=True) for part in parts])
+        ),
+        "adjusted_rand_index": float(np.mean([adjusted_rand_score(*part) for part in parts])),
+    }
+
+
+def _tell(facts: dict[str, Any], title: str, as_json: bool) -> None:
+    """Print facts as a table of two columns or as JSON."""
+    if as_json:
+        echo_json(facts)
+        return
+    shown = [
+        {"fact": key.replace("_", " "), "value": f"{value:.4g}" if _is_float(value) else str(value)}
+        for key, value in facts.items()
+        if value is not None
+    ]
+    click.echo(format_table(shown, {"fact": title, "value": ""}))
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, float)
