@@ -102,11 +102,11 @@ def _class_of(method):
     return Failing if method.title == "Broken" else SAEClassifier
 
 
-def test_one_sided_data_is_a_failed_row(run, own):
-    options = ["--features", own / "X.csv", "--labels", own / "y.csv"]
-    result = run("evaluate", *options, "--signatures", own / "classes.csv")
-    assert result.exit_code == 1
-    assert "no test row" in result.output
+def test_data_that_no_method_can_be_measured_on_is_one_error(refused, own):
+    options = ["--features", own / "X.csv", "--labels", own / "y.csv", "--method", "sae,eszsl"]
+    line = refused("evaluate", *options, "--signatures", own / "classes.csv")
+    assert "unseen class" in line
+    assert "no test row" in line
 
 
 def test_unknown_methods_are_refused_before_any_work(refused, own):

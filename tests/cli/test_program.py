@@ -1,8 +1,11 @@
 import json
 import os
 import resource
+import shlex
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -63,6 +66,21 @@ def test_help_costs_less_than_three_tenths_of_a_second(program):
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.3
 
 
+def test_a_terminal_without_greek_letters_is_no_error(program):
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    result = execute([*program, "demo", "--help"], env=environment)
+    assert result.returncode == 0
+    assert "with ? chosen" in " ".join(result.stdout.split())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+def test_a_reader_that_goes_away_is_no_traceback(program):
+    line = f"{shlex.join([*program, 'methods', '--json'])} | head -c 1"
+    result = execute(["sh", "-c", line])
+    assert result.stdout == "["
+    assert "Traceback" not in result.stderr
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_help_page_has_an_example(run, name):
     command = cli.get_command(None, name)
@@ -75,9 +93,6 @@ def test_every_help_page_has_an_example(run, name):
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_ctrl_c_exits_with_130(program):
-    import signal
-    import time
-
     process = subprocess.Popen(
         [*program, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -8,12 +8,13 @@ import click
 
 from zslearn.cli._files import check_target, names_in, write_rows
 from zslearn.cli._guard import warnings_as_lines
-from zslearn.cli._source import Source, source_of, source_options
+from zslearn.cli._source import source_of, source_options
 from zslearn.cli._table import echo_json, format_table
 
 if TYPE_CHECKING:
     from zslearn.datasets import ZeroShotDataset
     from zslearn.evaluation import Result
+    from zslearn.evaluation.protocols import Protocol
 
 # What a method may fail with; anything else is a fault of the program and stops the run.
 FAILURES = (ValueError, TypeError, ArithmeticError, RuntimeError, MemoryError)
@@ -87,8 +88,10 @@ def evaluate(
 
         check_plot(plot)
     dataset = source.load()
+    rules = _rules(protocol, source.split)
+    rules.task(dataset)  # what no method can do ends here, as one error
     found = [
-        _measured(dataset, source, name, protocol, i, len(names)) for i, name in enumerate(names, 1)
+        _measured(dataset, rules, name, f"[{i}/{len(names)}]") for i, name in enumerate(names, 1)
     ]
     rows = [row for row, _ in found]
     results = {row["method"]: result for row, result in found if result is not None}
@@ -116,22 +119,27 @@ def _method_names(text: str) -> list[str]:
     return names
 
 
+def _rules(protocol: str, split: str | None) -> Protocol:
+    """Return the protocol of that name for a split."""
+    from zslearn.evaluation import ConventionalProtocol, GeneralizedProtocol
+
+    return ConventionalProtocol(split) if protocol == "zsl" else GeneralizedProtocol(split)
+
+
 def _measured(
-    dataset: ZeroShotDataset, source: Source, name: str, protocol: str, i: int, n: int
+    dataset: ZeroShotDataset, rules: Protocol, name: str, count: str
 ) -> tuple[dict[str, Any], Result | None]:
     """Evaluate one method; return its row and, if it did not fail, its result."""
-    from zslearn.evaluation import ConventionalProtocol, GeneralizedProtocol
     from zslearn.evaluation import evaluate as run
     from zslearn.zero_shot import METHODS
 
-    rules = ConventionalProtocol if protocol == "zsl" else GeneralizedProtocol
-    click.echo(f"[{i}/{n}] {METHODS[name].title} ...", err=True)
+    click.echo(f"{count} {METHODS[name].title} ...", err=True)
     try:
         with warnings_as_lines(f"{name}: "):
-            result = run(dataset, name, rules(source.split))
+            result = run(dataset, name, rules)
     except FAILURES as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        click.echo(f"[{i}/{n}] {name} failed: {reason}", err=True)
+        click.echo(f"{count} {name} failed: {reason}", err=True)
         return {"method": name, "status": "failed", "error": reason}, None
     return {"status": "ok"} | result.as_dict(), result
 
