@@ -42,7 +42,7 @@ class AMPClassifier(PosteriorClassifier):
     balance : "cv" or bool, default="cv"
         Divide the columns of B by their mean: how often a candidate absorbs a walk from anywhere.
         The paper does not. Without it candidates in dense parts of the semantic space absorb most
-        walks; on CUB the accuracy falls from about .43 to .33.
+        walks: .33 in place of .42 on CUB (EfficientNet features, 50 unseen classes).
     temperature : "cv" or float, default="cv"
         Posterior = softmax(logits / temperature).
     feature_norm, signature_norm : {"l2", None}, default="l2"

@@ -31,7 +31,8 @@ class ConSEClassifier(PosteriorClassifier):
         Posterior = softmax(logits / temperature).
     centre : "cv" or bool, default="cv"
         Subtract the mean of the seen signatures from every signature first. The paper does not;
-        with non-negative attributes, whose cosines are all close to 1, it helps by several points.
+        with non-negative attributes, whose cosines are all close to 1, it helps: .44 in place of
+        .37 on CUB (EfficientNet features, 50 unseen classes).
     feature_norm, signature_norm : {"l2", None}, default="l2"
         Scale every sample and every signature to unit length, at fit and at prediction.
     penalty : float, default=1e-5

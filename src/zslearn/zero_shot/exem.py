@@ -30,7 +30,8 @@ class EXEMClassifier(ZeroShotClassifier):
     of a seen class from its signature and predicts that of any other; a sample belongs to the
     nearest. Distances are divided by the within-class deviation of each axis, averaged over seen
     classes. The authors use one ν-SVR an axis ("nu-svr"); the default is kernel ridge, which has a
-    closed form, serves every axis with one solution and is as accurate.
+    closed form and serves every axis with one solution (CUB .65 against .64 of ν-SVR, at width 1
+    and ridge 0.1).
 
     Parameters
     ----------
