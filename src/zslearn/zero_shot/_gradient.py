@@ -23,7 +23,7 @@ _BEFORE_TRAINING = ("classes_", "signatures_", "seen_signatures_", "n_features_i
 
 @dataclass(frozen=True)
 class Scaling:
-    """Features and signatures centred and brought to a mean squared length of one.
+    """Features and signatures centred and brought to a mean squared length, or entry, of one.
 
     All four numbers come from the training data.
     """
@@ -34,11 +34,13 @@ class Scaling:
     signature_scale: float
 
     @classmethod
-    def of(cls, X: NDArray, S: NDArray) -> Scaling:
+    def of(cls, X: NDArray, S: NDArray, *, unit_entries: bool = False) -> Scaling:
         """Measure samples and seen signatures."""
         means = [M.mean(axis=0, dtype=np.float64) for M in (X, S)]
         scales = [_inverse_length(M, mean) for M, mean in zip((X, S), means, strict=True)]
-        return cls(means[0], scales[0], means[1], scales[1])
+        if unit_entries:
+            scales = [scale * np.sqrt(len(mean)) for scale, mean in zip(scales, means, strict=True)]
+        return cls(means[0], float(scales[0]), means[1], float(scales[1]))
 
     def features(self, X: NDArray) -> NDArray:
         """Scaled samples."""
@@ -73,6 +75,7 @@ class GradientClassifier(ZeroShotClassifier):
     grids: ClassVar[dict[str, tuple[Any, ...]]] = {}
     step: ClassVar[str] = "sgd"
     average: ClassVar[bool] = False
+    unit_entries: ClassVar[bool] = False
     epochs: int | str
     max_epochs: int
     batch_size: int | str
@@ -164,7 +167,7 @@ class GradientClassifier(ZeroShotClassifier):
         if folds and (len(settings) > 1 or self.epochs == "cv"):
             search = self._search(X, y, S, settings, folds)
             setting, epochs = settings[search["best"]], search["epochs"]
-        scaling = Scaling.of(X, S)
+        scaling = self._scaling(X, S)
         trace = self._train(scaling.features(X), y, scaling.signatures(S), setting, epochs)
         self._tell(f"trained {epochs} epochs with {_spelled(setting)}")
         return Learned(trace.parameters, scaling, setting, epochs, trace, search)
@@ -178,7 +181,7 @@ class GradientClassifier(ZeroShotClassifier):
         for j, (train, held_out) in enumerate(folds):
             old, y_train = np.unique(y[train], return_inverse=True)
             new, y_test = np.unique(y[held_out], return_inverse=True)
-            scaling = Scaling.of(X[train], S[old])
+            scaling = self._scaling(X[train], S[old])
             rows, tests = scaling.features(X[train]), scaling.features(X[held_out])
             S_train, S_test = scaling.signatures(S[old]), scaling.signatures(S[new])
 
@@ -227,6 +230,9 @@ class GradientClassifier(ZeroShotClassifier):
         return descend(
             start, loss, len(y), how, rng, validate=validate, progress=self._epoch_told(epochs)
         )
+
+    def _scaling(self, X: NDArray, S: NDArray) -> Scaling:
+        return Scaling.of(X, S, unit_entries=self.unit_entries)
 
     def _settings(self) -> list[Setting]:
         """Every combination of the parameters that are to be chosen, the preferred one first."""
@@ -279,6 +285,18 @@ def class_folds(
         return []
     splitter = ClassKFold(n_splits, shuffle=True, random_state=random_state)
     return list(splitter.split(np.zeros((len(y), 1)), y))
+
+
+def even_rows(y: NDArray[np.intp], limit: int, random_state: int | None) -> NDArray[np.intp]:
+    """Return at most `limit` rows, about the same number of each class, in ascending order."""
+    if len(y) <= limit:
+        return np.arange(len(y))
+    order = np.random.RandomState(random_state).permutation(len(y))
+    nth = np.empty(len(y), dtype=np.intp)  # 0 for the first drawn of its class, 1 for the next
+    for c in np.unique(y):
+        mine = order[y[order] == c]
+        nth[mine] = np.arange(len(mine))
+    return np.sort(order[np.argsort(nth[order], kind="stable")][:limit])
 
 
 def class_accuracy(scores: NDArray, y: NDArray[np.intp]) -> float:

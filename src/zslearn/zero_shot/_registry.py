@@ -76,6 +76,13 @@ METHODS: dict[str, Method] = {
     "exem": Method("exem:EXEMClassifier", "EXEM", "seconds"),
     "pst": Method("pst:PSTClassifier", "PST", "seconds"),
     "amp": Method("amp:AMPClassifier", "AMP", "seconds"),
+    "ba-fc": Method("ba_fc:BaFCClassifier", "Ba et al. (fc)"),
+    "mtmdl": Method("mtmdl:MTMDLClassifier", "MTMDL"),
+    "mlzsc": Method("mlzsc:MLZSCClassifier", "MLZSC (Bucher et al.)"),
+    "ss-voc": Method("ss_voc:SSVocClassifier", "SS-Voc"),
+    "sse-int": Method("sse:SSEClassifier", "SSE (INT)", parameters={"kind": "int"}),
+    "sse-relu": Method("sse:SSEClassifier", "SSE (ReLU)", parameters={"kind": "relu"}),
+    "jlse": Method("jlse:JLSEClassifier", "JLSE (small form)"),
 }
 
 
