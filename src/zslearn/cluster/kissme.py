@@ -23,7 +23,7 @@ class KISSME(MomentMapping):
 
     Parameters
     ----------
-    ridge : float, default=1e-6
+    ridge : float, default=1e-3
         Added to both covariances, as a share of their mean variance.
 
     Attributes
@@ -52,7 +52,7 @@ class KISSME(MomentMapping):
         "CVPR 2012"
     )
 
-    def __init__(self, ridge: float = 1e-6) -> None:
+    def __init__(self, ridge: float = 1e-3) -> None:
         self.ridge = ridge
 
     @property
