@@ -103,6 +103,18 @@ class DownloadError(ZslearnError, OSError):
         )
 
 
+class ClusterError(ZslearnError, ConnectionError):
+    """A cluster that cannot be reached, or was lost while it worked."""
+
+    def __init__(self, cluster: object, reason: object) -> None:
+        first = str(reason).partition("\n")[0]
+        super().__init__(
+            f"the Dask cluster {cluster!s} cannot be reached or was lost "
+            f"({type(reason).__name__}: {first}). Nothing was fitted; start the scheduler and its "
+            "workers, check the address, and fit again."
+        )
+
+
 def closest_name(name: object, known: Iterable[object]) -> object | None:
     """Return the known name most like `name`, or None if nothing is near."""
     spelled = {str(_plain(other)): _plain(other) for other in known}

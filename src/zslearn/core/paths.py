@@ -90,3 +90,8 @@ def path_accuracy(
     counts = np.bincount(y, minlength=n_classes).astype(float)
     counts[counts == 0] = np.nan
     return hits / counts
+
+
+def mean_recall(correct: NDArray, truth: NDArray[np.intp]) -> float:
+    """Return the mean over classes of the share of correct samples."""
+    return float(np.mean(np.bincount(truth, weights=correct) / np.bincount(truth)))

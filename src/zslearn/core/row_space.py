@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+
+Matrix = Any  # dense array or scipy sparse, one row a sample
 
 
 def row_space(X: NDArray) -> tuple[NDArray, NDArray]:
@@ -24,3 +29,10 @@ def row_space(X: NDArray) -> tuple[NDArray, NDArray]:
     """
     Q, R = np.linalg.qr(X.T.astype(np.float64))
     return R.T, Q
+
+
+def reduced(X: Matrix) -> tuple[Matrix, NDArray | None]:
+    """Return coordinates in the row space where there are fewer samples than features, and Q."""
+    if X.shape[0] < X.shape[1] and not sparse.issparse(X):
+        return row_space(X)
+    return X, None

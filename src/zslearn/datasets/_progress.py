@@ -19,7 +19,7 @@ class _Silent:
         """Do nothing."""
 
 
-def progress_bar(total: int, label: str, unit: str, *, show: bool) -> Any:
+def progress_bar(total: int | None, label: str, unit: str, *, show: bool) -> Any:
     """Return a context manager with the method `update`."""
     if not show:
         return _Silent()

@@ -221,6 +221,14 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
         left = [name for name, value in self.get_params(deep=False).items() if _is_cv(value)]
         return {name: getattr(self, f"{name}_") for name in left if hasattr(self, f"{name}_")}
 
+    def _chooses(self) -> bool:
+        """Whether a fit from moments wants folds of classes, to choose parameters by."""
+        return False
+
+    def _moment_power(self) -> float:
+        """Exponent p of ``sign(x)|x|^p`` that moments for this method are taken of."""
+        return 1.0
+
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         raise NotImplementedError(f"{type(self).__name__} must provide _fit")
 

@@ -30,6 +30,14 @@ def parameter_folds(
     return list(splitter(n_splits, shuffle=True, random_state=random_state).split(X, y))
 
 
+def folds_of_classes(classes: NDArray, cv: int, random_state: int | None) -> list[NDArray]:
+    """Classes of each fold, dealt as `parameter_folds` deals them; none if there are too few."""
+    n_splits = min(cv, len(classes) // 2)
+    if n_splits < 2:
+        return []
+    return ClassKFold(n_splits, shuffle=True, random_state=random_state).class_folds(classes)
+
+
 def at_most_rows(y: NDArray[np.intp], n_rows: int, random_state: int | None) -> NDArray[np.intp]:
     """Rows of at most about `n_rows` samples, every class cut to the same number at most."""
     counts = np.bincount(y)

@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from zslearn.autoencoder._path import fold_moments, held_out_curve
+from zslearn.core.folded_moments import FoldedMoments
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Metric, check_metric, scores
 from zslearn.core.paths import Direction
-from zslearn.core.row_space import row_space
+from zslearn.core.row_space import reduced
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot._base import Features, ZeroShotClassifier
-from zslearn.zero_shot._folds import parameter_folds, positive
+from zslearn.zero_shot._folds import folds_of_classes, parameter_folds, positive
 
 Grid = list[dict[str, float]]
 
@@ -65,15 +65,42 @@ class LinearZeroShotClassifier(ZeroShotClassifier):
         self.coef_ = self._solved(moments)
         return self
 
+    def fit_folded(self, folded: FoldedMoments) -> LinearZeroShotClassifier:
+        """Learn from moments of folds of classes, choosing penalties by the rows kept of them.
+
+        Parameters
+        ----------
+        folded : FoldedMoments
+            Raw moments and rows, normalised as `feature_norm` says, labelled by class names.
+
+        Returns
+        -------
+        LinearZeroShotClassifier
+            The fitted classifier.
+        """
+        self._check_choices()
+        moments = folded.total
+        self.n_features_in_ = moments.n_features
+        self.classes_ = moments.classes
+        self._set_signatures(self.classes_)
+        numbered = folded.numbered(self.classes_)
+        moments = numbered.total
+        self._choose(numbered.X, numbered.y, moments, numbered.folds, numbered.parts)
+        self.coef_ = self._solved(moments)
+        return self
+
+    def _chooses(self) -> bool:
+        return any(getattr(self, name) == "cv" for name in self._penalties)
+
+    def _class_folds(self, classes: NDArray) -> list[NDArray]:
+        return folds_of_classes(classes, self.cv, self.random_state)
+
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         self._check_choices()
-        lift = None
-        if X.shape[0] < X.shape[1] and not sparse.issparse(X):
-            X, lift = row_space(X)
+        X, lift = reduced(X)
         one_hot = self.signatures is None
-        searched = any(getattr(self, name) == "cv" for name in self._penalties)
         folds = parameter_folds(X, y, self.cv, self.random_state, one_hot=one_hot)
-        folds = folds if searched else []
+        folds = folds if self._chooses() else []
         parts = fold_moments(X, y, folds) if folds else [Moments.of(X, y)]
         moments = sum(parts[1:], parts[0])
         self._choose(X, y, moments, folds, parts)

@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from zslearn.core.folded_moments import FoldedMoments
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import unit_rows
-from zslearn.core.row_space import row_space
+from zslearn.core.paths import mean_recall
+from zslearn.core.row_space import reduced
 from zslearn.core.signature_kernel import gaussian_kernel, median_scales, relative_distances
 from zslearn.core.whitening import WithinClassSpectrum
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot._base import Features, ZeroShotClassifier
+from zslearn.zero_shot._folds import folds_of_classes
 from zslearn.zero_shot._tags import ZeroShotTags
 from zslearn.zero_shot.sae import Explanation
 
@@ -134,7 +137,7 @@ class PrototypeRegression(ZeroShotClassifier):
         grids = {name: self._grid(name) for name in GRIDS}
         self._set_kernel_scales()
         self._choose(X, y, grids)
-        Z, lift = _reduced(self._powered(X, self.power_))
+        Z, lift = reduced(self._powered(X, self.power_))
         self._solve(Moments.of(Z, y), lift, X.shape[1])
 
     def fit_moments(self, moments: Moments) -> PrototypeRegression:
@@ -149,7 +152,6 @@ class PrototypeRegression(ZeroShotClassifier):
         Returns
         -------
         PrototypeRegression
-            The fitted classifier.
         """
         choices = [self._grid(name) for name in Setting._fields]
         if any(len(grid) > 1 for grid in choices):
@@ -157,14 +159,37 @@ class PrototypeRegression(ZeroShotClassifier):
                 "fit_moments needs numbers for power, shrinkage, bandwidth and ridge; 'cv' needs "
                 "the samples, so choose them by fit on a part of the data first."
             )
-        self.n_features_in_ = moments.n_features
-        self.classes_ = moments.classes
-        self._set_signatures(self.classes_)
-        self._set_kernel_scales()
+        self._start(moments)
         self._use(Setting(*(grid[0] for grid in choices)))
         self.cv_results_ = {"settings": [], "scores": np.empty(0)}
         self._solve(moments, None, moments.n_features)
         return self
+
+    def fit_folded(self, folded: FoldedMoments) -> PrototypeRegression:
+        """Learn from moments of folds of classes, choosing by the rows kept of them.
+
+        Parameters
+        ----------
+        folded : FoldedMoments
+            Raw moments and rows, transformed as for `fit_moments`. The classes are dealt to folds
+            once, and `power` is not chosen: it is the number given, or 0.5.
+
+        Returns
+        -------
+        PrototypeRegression
+        """
+        grids = {name: self._grid(name) for name in GRIDS} | {"power": (self._moment_power(),)}
+        self._start(folded.total)
+        curve = self._parts_curve(folded.numbered(self.classes_), self.n_features_in_, grids)
+        self._take_best(grids, [curve])
+        self._solve(folded.total, None, self.n_features_in_)
+        return self
+
+    def _start(self, moments: Moments) -> None:
+        self.n_features_in_ = moments.n_features
+        self.classes_ = moments.classes
+        self._set_signatures(self.classes_)
+        self._set_kernel_scales()
 
     def explain(self, x: Any, name: Any) -> Explanation:
         """Return what each seen class contributes to the score of one class.
@@ -235,8 +260,12 @@ class PrototypeRegression(ZeroShotClassifier):
         power = max(first, key=lambda value: first[value].max())
         Z = self._powered(X, power)
         curves = [first[power], *(self._deal_curve(Z, y, deal, grids) for deal in deals[1:])]
+        self._take_best(grids | {"power": (power,)}, curves)
+
+    def _take_best(self, grids: dict[str, tuple[float, ...]], curves: list[NDArray]) -> None:
+        """Set the setting of highest mean accuracy and what was tried."""
         mean = np.mean(curves, axis=0).ravel()
-        settings = [Setting(power, *point) for point in product(*axes)]
+        settings = [Setting(*point) for point in product(*grids.values())]
         order = np.argsort(-mean, kind="stable")
         self._use(settings[order[0]])
         self.cv_results_ = {
@@ -253,14 +282,19 @@ class PrototypeRegression(ZeroShotClassifier):
     ) -> NDArray:
         """Mean accuracy over the folds of one deal of the classes."""
         n_features = Z.shape[1]
-        Z, _ = _reduced(Z)
-        parts = [Moments.of(Z[rows], y[rows]) for rows in folds]
-        total = sum(parts[1:], parts[0])
-        curves = []
-        for rows, part in zip(folds, parts, strict=True):
-            truth = np.searchsorted(part.classes, y[rows])
+        Z, _ = reduced(Z)
+        parts = tuple(Moments.of(Z[rows], y[rows]) for rows in folds)
+        return self._parts_curve(FoldedMoments(parts, Z, y), n_features, grids)
+
+    def _parts_curve(
+        self, folded: FoldedMoments, n_features: int, grids: dict[str, tuple[float, ...]]
+    ) -> NDArray:
+        """Mean accuracy over folds given by their moments, classes numbered."""
+        total, curves = folded.total, []
+        for (_, rows), part in zip(folded.folds, folded.parts, strict=True):
+            truth = np.searchsorted(part.classes, folded.y[rows])
             curves.append(
-                self._curve(total - part, Z[rows], truth, part.classes, n_features, grids)
+                self._curve(total - part, folded.X[rows], truth, part.classes, n_features, grids)
             )
         return np.mean(curves, axis=0)
 
@@ -288,7 +322,7 @@ class PrototypeRegression(ZeroShotClassifier):
             for j, B in enumerate(regressions):
                 squared = np.einsum("ij,jk,ik->i", B, gram, B)
                 guess = (products @ B.T - 0.5 * squared).argmax(axis=1)
-                hits[i, j] = _mean_recall(guess == truth, truth)
+                hits[i, j] = mean_recall(guess == truth, truth)
         return hits.reshape(-1, len(grids["bandwidth"]), len(grids["ridge"]))
 
     def _regressions(
@@ -318,6 +352,15 @@ class PrototypeRegression(ZeroShotClassifier):
         if self.signatures is None:
             return [slice(None)]
         return list(self.signatures_.blocks.values())
+
+    def _chooses(self) -> bool:
+        return any(len(self._grid(name)) > 1 for name in Setting._fields[1:])
+
+    def _moment_power(self) -> float:
+        return self._grid("power")[0]
+
+    def _class_folds(self, classes: NDArray) -> list[NDArray]:
+        return folds_of_classes(classes, self.cv, self.random_state)
 
     def _powered(self, X: Features, power: float) -> Features:
         """``sign(x)|x|^power``, scaled again as `feature_norm` says."""
@@ -354,15 +397,3 @@ class PrototypeRegression(ZeroShotClassifier):
             allowed = "between 0 and 1" if name == "shrinkage" else "positive"
             raise InvalidInputError(f"{name} must be {allowed}; got {value!r}.")
         return (float(value),)
-
-
-def _reduced(Z: Features) -> tuple[Features, NDArray | None]:
-    """Coordinates in the row space where there are fewer samples than features."""
-    if Z.shape[0] < Z.shape[1] and not sparse.issparse(Z):
-        return row_space(Z)
-    return Z, None
-
-
-def _mean_recall(correct: NDArray, truth: NDArray[np.intp]) -> float:
-    """Mean over classes of the share of correct samples."""
-    return float(np.mean(np.bincount(truth, weights=correct) / np.bincount(truth)))

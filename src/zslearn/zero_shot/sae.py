@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metaestimators import available_if
 
@@ -21,15 +20,17 @@ from zslearn.autoencoder._path import (
     unit_lam,
 )
 from zslearn.autoencoder._semantic_autoencoder import check_lam
+from zslearn.core.folded_moments import FoldedMoments
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Metric, check_metric, scores
 from zslearn.core.paths import Direction
-from zslearn.core.row_space import row_space
+from zslearn.core.row_space import reduced
 from zslearn.core.sylvester import Method
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import ClassKFold
 from zslearn.signatures import Signatures
 from zslearn.zero_shot._base import Features, ZeroShotClassifier
+from zslearn.zero_shot._folds import folds_of_classes
 from zslearn.zero_shot._tags import ZeroShotTags
 
 DIRECTIONS = ("decode", "encode", "both")
@@ -163,9 +164,7 @@ class SAEClassifier(ZeroShotClassifier):
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         self._check_choices()
         self._moments: Moments | None = None
-        lift = None
-        if X.shape[0] < X.shape[1] and not sparse.issparse(X):
-            X, lift = row_space(X)
+        X, lift = reduced(X)
         folds = self._folds(X, y) if self.lam == "cv" else []
         parts = fold_moments(X, y, folds) if folds else [Moments.of(X, y)]
         moments = sum(parts[1:], parts[0])
@@ -224,6 +223,36 @@ class SAEClassifier(ZeroShotClassifier):
             The fitted classifier.
         """
         return self._learn(moments, None)
+
+    def fit_folded(self, folded: FoldedMoments) -> SAEClassifier:
+        """Learn from moments of folds of classes, choosing λ by the rows kept of them.
+
+        Parameters
+        ----------
+        folded : FoldedMoments
+            Raw moments and rows, normalised as `feature_norm` says, labelled by class names.
+
+        Returns
+        -------
+        SAEClassifier
+            The fitted classifier.
+        """
+        self._check_choices()
+        self._moments = None
+        self.n_features_in_ = folded.X.shape[1]
+        self.classes_ = folded.total.classes
+        self._set_signatures(self.classes_)
+        numbered = folded.numbered(self.classes_)
+        moments = numbered.total
+        self._choose_lam(numbered.X, numbered.y, moments, numbered.folds, numbered.parts)
+        self._solve(moments, self.seen_signatures_)
+        return self
+
+    def _chooses(self) -> bool:
+        return self.lam == "cv"
+
+    def _class_folds(self, classes: NDArray) -> list[NDArray]:
+        return folds_of_classes(classes, self.cv, self.random_state)
 
     def _learn(self, moments: Moments, table: Signatures | None) -> SAEClassifier:
         """Learn from moments, with the signatures given at construction or a table grown since."""

@@ -1,0 +1,89 @@
+"""Rows as a method sees them: finite, as float32 or float64, transformed and normalised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.exceptions import InvalidInputError
+
+# Rows worked on at a time, so that a piece stays in the cache between two looks at it.
+_PIECE = 256
+
+
+@dataclass(frozen=True)
+class RowTransform:
+    """What happens to a block of rows before its sums are taken.
+
+    Attributes
+    ----------
+    norm : {"l2", None}
+        Scale rows to unit length.
+    power : float
+        Exponent of ``sign(x)|x|^power``, applied between two scalings.
+    allow_zero : bool
+        Whether rows of zeros are kept as they are.
+    """
+
+    norm: str | None = None
+    power: float = 1.0
+    allow_zero: bool = True
+
+    def apply(self, X: NDArray, numbers: NDArray) -> NDArray:
+        """Return the transformed rows in a new array, or name the row that cannot be used.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+            Rows as stored; half precision becomes float32, whole numbers float64.
+        numbers : ndarray of shape (n_rows,)
+            Number of each row in the source, for messages.
+        """
+        if X.dtype.kind not in "fiu":
+            raise InvalidInputError(f"features must be numbers; got type {X.dtype}.")
+        dtype = np.float32 if X.dtype in (np.float16, np.float32) else np.float64
+        out = np.empty(X.shape, dtype=dtype)
+        for start in range(0, len(X), _PIECE):
+            rows = slice(start, start + _PIECE)
+            out[rows] = X[rows]
+            self._change(out[rows], numbers[rows])
+        return out
+
+    def _change(self, piece: NDArray, numbers: NDArray) -> None:
+        squares = np.einsum("ij,ij->i", piece, piece)
+        if not np.isfinite(squares.sum()):
+            _refuse(piece, numbers)
+        self._scale(piece, squares, numbers)
+        if self.power != 1.0:
+            np.multiply(np.sign(piece), np.abs(piece) ** self.power, out=piece)
+            self._scale(piece, np.einsum("ij,ij->i", piece, piece), numbers)
+
+    def _scale(self, piece: NDArray, squares: NDArray, numbers: NDArray) -> None:
+        if self.norm is None:
+            return
+        zero = squares == 0
+        if zero.any() and not self.allow_zero:
+            raise InvalidInputError(
+                f"row {numbers[zero.argmax()]} of X holds only zeros, so it has no direction to "
+                "compare. Drop it, or use feature_norm=None with another metric."
+            )
+        squares[zero] = 1.0
+        piece *= (1.0 / np.sqrt(squares))[:, None]
+
+
+def _refuse(piece: NDArray, numbers: NDArray) -> None:
+    bad = ~np.isfinite(piece).all(axis=1)
+    if bad.any():
+        row = int(bad.argmax())
+        column = int((~np.isfinite(piece[row])).argmax())
+        raise InvalidInputError(
+            f"row {numbers[row]} of X holds {piece[row, column]} in column {column}; drop such "
+            "rows or fill them."
+        )
+    row = int(np.abs(piece).max(axis=1).argmax())
+    raise InvalidInputError(
+        f"row {numbers[row]} of X holds numbers as large as {np.abs(piece[row]).max():.3g}, whose "
+        f"squares overflow in {piece.dtype}. Rescale the features or store them as float64."
+    )
