@@ -60,3 +60,14 @@ def test_restarts_escape_a_bad_principal_axis():
 
 def test_identical_points_are_one_cluster():
     assert two_means(np.ones((4, 2)), restarts=2, rng=np.random.RandomState(0)).tolist() == [0] * 4
+
+
+def test_wide_float32_codes_give_the_split_of_float64_codes():
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        codes = rng.normal(size=(400, 30)) + rng.normal(size=30) * rng.integers(0, 2, (400, 1))
+        codes += 100  # far from the origin, where float32 has few digits
+        narrow = codes.astype(np.float32)
+        expected = two_means(narrow.astype(np.float64), restarts=2, rng=np.random.RandomState(0))
+        found = two_means(narrow, restarts=2, rng=np.random.RandomState(0))
+        assert np.array_equal(found, expected) or np.array_equal(found, 1 - expected)

@@ -105,6 +105,6 @@ def _lloyd(Z: NDArray, upper: NDArray) -> tuple[NDArray, float]:
 def _random_start(Z: NDArray, rng: RandomState) -> NDArray:
     """Points nearer to the second of two random points; the second is drawn as k-means++ does."""
     first = Z[rng.randint(len(Z))]
-    distance = np.einsum("ij,ij->i", Z - first, Z - first)
+    distance = np.einsum("ij,ij->i", Z - first, Z - first).astype(np.float64)
     second = Z[rng.choice(len(Z), p=distance / distance.sum())]
     return Z @ (second - first) > (second @ second - first @ first) / 2
