@@ -1,6 +1,6 @@
 """Segmentation of the Flowers-17 photographs by supervised clustering, over five splits.
 
-    python benchmarks/flowers.py FOLDER --store STORE [--jobs 2] [--out benchmarks/results]
+    python benchmarks/flowers.py FOLDER --store STORE [--jobs 2] [--out DIR] [--only LEARNER]
 
 FOLDER holds ``images`` and ``labels`` (see `zslearn.datasets.load_flowers17`); STORE is where pixel
 features are kept (4.3 GB). Writes flowers.json, a row for each learner, split and reading of the
@@ -45,6 +45,7 @@ from zslearn.metrics import clustering_loss
 HEIGHT = 100
 READINGS = ("background", "drop")
 LAMS = np.logspace(-3, 6, 10)
+RIDGES = np.logspace(-6, -2, 5)
 FLOWER, BACKGROUND, UNDEFINED = 1, 0, -1
 
 
@@ -52,14 +53,15 @@ FLOWER, BACKGROUND, UNDEFINED = 1, 0, -1
 class Trial:
     """A linear map to judge: which learner, learnt on which split and reading.
 
-    `lam` is the position in LAMS for learners that have λ; `coef` has shape (k, 135).
+    `setting` is λ of SAE or the ridge of KISSME, chosen on validation pictures, and None for
+    learners that have none; `coef` has shape (k, 135).
     """
 
     learner: str
     seed: int
     reading: str
     coef: NDArray
-    lam: int | None = None
+    setting: float | None = None
 
 
 def image_moments(data: SegmentationDataset, store: PixelStore, i: int) -> dict[int, Moments]:
@@ -108,15 +110,17 @@ def trials_of(statistics: Statistics, seed: int, reading: str) -> Iterator[Trial
         "mlca raw": (MLCA(), statistics, 1.0),
         "mlca centred": (MLCA(center=True), statistics, 1.0),
         "lda": (LDAProjection(), statistics, 1.0),
-        "kissme": (KISSME(), statistics, 1.0),
         "l2": (EuclideanMapping(), statistics, 1.0),
         "l2 z": (EuclideanMapping(), standard, scale),
     }
     for name, (mapping, source, unit) in plain.items():
         yield Trial(name, seed, reading, mapping.fit_statistics(source).coef_ / unit)
     for name, source, unit in (("sae z", standard, scale), ("sae raw", statistics, 1.0)):
-        for lam, coef in enumerate(sae_path(source, LAMS)):
+        for lam, coef in zip(LAMS.tolist(), sae_path(source, LAMS), strict=True):
             yield Trial(name, seed, reading, coef / unit, lam)
+    for ridge in RIDGES.tolist():
+        coef = KISSME(ridge=ridge).fit_statistics(statistics).coef_
+        yield Trial("kissme", seed, reading, coef, ridge)
 
 
 def image_losses(
@@ -179,7 +183,7 @@ def mean_losses(
 
 
 def chosen(trials: list[Trial], losses: list[float]) -> list[Trial]:
-    """Of the trials that differ in λ alone, the one with the least validation loss."""
+    """Of the trials that differ in their setting alone, the one with the least validation loss."""
     best: dict[tuple[str, int, str], tuple[float, Trial]] = {}
     for trial, loss in zip(trials, losses, strict=True):
         key = (trial.learner, trial.seed, trial.reading)
@@ -207,7 +211,7 @@ def fit_seconds(data: SegmentationDataset, store: PixelStore, split: ImageSplit)
     return {"rows": total.n_samples, "read": read, "moments": moments, "solve": solve}
 
 
-def run(folder: Path, store_folder: Path, jobs: int) -> dict[str, Any]:
+def run(folder: Path, store_folder: Path, jobs: int, only: list[str]) -> dict[str, Any]:
     start, data = time.perf_counter(), load_flowers17(folder)
     store = extract_pixel_features(
         data.image_files, store_folder, height=HEIGHT, n_jobs=jobs, progress=True
@@ -222,21 +226,22 @@ def run(folder: Path, store_folder: Path, jobs: int) -> dict[str, Any]:
         for split in splits
         for reading in READINGS
         for trial in trials_of(read_as(parts[split.seed], reading), split.seed, reading)
+        if not only or trial.learner in only
     ]
     clock["solve"] = time.perf_counter() - before
     before = time.perf_counter()
-    with_lam = [trial for trial in trials if trial.lam is not None]
+    to_choose = [trial for trial in trials if trial.setting is not None]
     validation = mean_losses(
-        data, store, with_lam, {split.seed: split.validation for split in splits}, jobs
+        data, store, to_choose, {split.seed: split.validation for split in splits}, jobs
     )
-    final = [t for t in trials if t.lam is None] + chosen(with_lam, validation)
+    final = [t for t in trials if t.setting is None] + chosen(to_choose, validation)
     tests = {split.seed: split.test for split in splits}
     losses = mean_losses(data, store, final, tests, jobs)
     clock["evaluate"] = time.perf_counter() - before
     return {
         "data": {"images": len(data), "height": HEIGHT, "splits": "200 / 30 / rest, seeds 0..4"},
         "rows": [row(trial, loss) for trial, loss in zip(final, losses, strict=True)],
-        "validation": [row(trial, loss) for trial, loss in zip(with_lam, validation, strict=True)],
+        "validation": [row(trial, loss) for trial, loss in zip(to_choose, validation, strict=True)],
         "seconds": clock,
         "fit_cpu_seconds": fit_seconds(data, store, splits[0]),
         "machine": machine(jobs),
@@ -244,12 +249,11 @@ def run(folder: Path, store_folder: Path, jobs: int) -> dict[str, Any]:
 
 
 def row(trial: Trial, loss: float) -> dict[str, Any]:
-    lam = None if trial.lam is None else float(LAMS[trial.lam])
     return {
         "learner": trial.learner,
         "reading": trial.reading,
         "seed": trial.seed,
-        "lam": lam,
+        "setting": trial.setting,
         "loss": loss,
     }
 
@@ -264,6 +268,17 @@ def machine(jobs: int) -> dict[str, Any]:
     }
 
 
+def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Put the learners of a new run in place of the same of an old one; times add up."""
+    again = {row["learner"] for row in new["rows"]}
+    kept = {
+        part: [row for row in old[part] if row["learner"] not in again] + new[part]
+        for part in ("rows", "validation")
+    }
+    clock = {part: old["seconds"][part] + new["seconds"][part] for part in new["seconds"]}
+    return old | kept | {"seconds": clock, "cpu_seconds": old["cpu_seconds"] + new["cpu_seconds"]}
+
+
 def cpu_seconds() -> float:
     """CPU seconds of this process and of the workers that have ended."""
     times = os.times()
@@ -276,13 +291,18 @@ def main() -> None:
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results")
+    parser.add_argument(
+        "--only", action="append", default=[], help="run this learner, keep other rows of --out"
+    )
     options = parser.parse_args()
-    result = run(options.folder, options.store, options.jobs)
+    result = run(options.folder, options.store, options.jobs, options.only)
     from joblib.externals.loky import get_reusable_executor
 
     get_reusable_executor().shutdown(wait=True)
     result["cpu_seconds"] = cpu_seconds()
     options.out.mkdir(parents=True, exist_ok=True)
+    if options.only:
+        result = merged(json.loads((options.out / "flowers.json").read_text()), result)
     (options.out / "flowers.json").write_text(json.dumps(result, indent=1) + "\n")
     (options.out / "flowers.md").write_text(markdown(result))
     print(markdown(result))
