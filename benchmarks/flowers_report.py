@@ -52,7 +52,8 @@ def markdown(result: dict[str, Any]) -> str:
         f"one thread: reading {fit['read']:.1f}, moments {fit['moments']:.1f}, solving "
         f"{fit['solve']:.3f}. Whole experiment (8 learners, 5 splits, both readings) with "
         f"{result['machine']['jobs']} processes on a busy machine (load average "
-        f"{result['machine']['load_average']}): {sum(clock.values()):.0f} s of wall time (features, near 0 if they were in the store, "
+        f"{result['machine']['load_average']}): {sum(clock.values()):.0f} s of wall time "
+        "(features, near 0 if they were in the store, "
         f"{clock['features']:.0f}, moments {clock['moments']:.0f}, solving {clock['solve']:.1f}, "
         f"clustering {clock['evaluate']:.0f}), {result['cpu_seconds']:.0f} CPU seconds.",
         "",
