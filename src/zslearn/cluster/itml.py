@@ -27,8 +27,8 @@ class ITML(RowMapping):
     Parameters
     ----------
     n_pairs : int, optional
-        Number of similar and of dissimilar pairs; by default 20 K (K - 1) each for K classes, as
-        in the authors' program. Results change much with it: more pairs, slower convergence.
+        Number of similar and of dissimilar pairs; by default 20 K (K - 1) each for K classes.
+        Results change much with it, and more pairs converge more slowly.
     gamma : float, default=1.0
         Weight of the slack: large values insist on the bounds.
     percentiles : tuple of 2 floats, default=(5, 95)
