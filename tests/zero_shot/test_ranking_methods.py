@@ -8,7 +8,13 @@ from sklearn.base import clone
 from zslearn.datasets import make_zero_shot
 from zslearn.estimator_checks import check_zero_shot_classifier
 from zslearn.exceptions import InvalidInputError
-from zslearn.zero_shot import ALEClassifier, DeViSEClassifier, DSSJEClassifier, SJEClassifier
+from zslearn.zero_shot import (
+    ALEClassifier,
+    DeViSEClassifier,
+    DSSJEClassifier,
+    SJEClassifier,
+    SynCClassifier,
+)
 
 METHODS = (SJEClassifier, ALEClassifier, DeViSEClassifier, DSSJEClassifier)
 
@@ -130,14 +136,21 @@ def test_verbose_tells_folds_and_epochs_on_stderr(data, capsys):
     assert "fold 3/3" in told.err
 
 
-def test_an_interruption_leaves_the_classifier_unfitted(data, monkeypatch):
-    X, y, _, _ = _parts(data)
-    clf = ALEClassifier(data.signatures, epochs=2)
+@pytest.mark.parametrize("method", [ALEClassifier, SynCClassifier])
+def test_an_interruption_leaves_the_classifier_as_it_was(method, data, monkeypatch):
+    X, y, X_new, _ = _parts(data)
+    clf = method(data.signatures)
 
     def interrupted(*_):
         raise KeyboardInterrupt("stop")
 
-    monkeypatch.setattr(clf, "_loss", interrupted)
+    monkeypatch.setattr(method, "_loss", interrupted)
     with pytest.raises(KeyboardInterrupt, match="stop"):
         clf.fit(X, y)
     assert not hasattr(clf, "classes_")
+    monkeypatch.undo()
+    before = clf.fit(X, y).predict(X_new)
+    monkeypatch.setattr(method, "_loss", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="stop"):
+        clf.fit(X[:200], y[:200])
+    np.testing.assert_array_equal(clf.predict(X_new), before)

@@ -67,7 +67,7 @@ def test_gradient_of_the_similarity_loss(kind, turn):
     assert error < 1e-6
 
 
-def test_intersection_and_rectifier_are_one_model_while_v_is_fixed():
+def test_intersection_and_rectifier_are_one_model_up_to_the_sign_of_w():
     rng = np.random.RandomState(0)
     X, v, w = rng.uniform(size=(8, 5)), rng.uniform(size=(3, 5)), rng.standard_normal(5)
     codes = rng.dirichlet(np.ones(3), size=4)

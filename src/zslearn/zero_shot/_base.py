@@ -54,6 +54,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> ZeroShotClassifier:
         """Learn from samples of the seen classes.
 
+        An interruption (Ctrl-C) leaves the classifier as it was before.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
@@ -66,10 +68,15 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
         ZeroShotClassifier
             The fitted classifier.
         """
-        X, labels = self._validated(X, y)
-        self.classes_, index = np.unique(labels, return_inverse=True)
-        self._set_signatures(self.classes_)
-        self._fit(self._normalised_features(X), index)
+        before = dict(vars(self))
+        try:
+            X, labels = self._validated(X, y)
+            self.classes_, index = np.unique(labels, return_inverse=True)
+            self._set_signatures(self.classes_)
+            self._fit(self._normalised_features(X), index)
+        except KeyboardInterrupt:
+            self.__dict__ = before
+            raise
         return self
 
     def predict(self, X: Any, candidates: Sequence[Any] | None = None) -> NDArray:

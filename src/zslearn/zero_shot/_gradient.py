@@ -17,8 +17,6 @@ from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot._base import Features, ZeroShotClassifier, dense
 
 Setting = dict[str, Any]
-# What fit sets before the training proper, to be forgotten if that is interrupted.
-_BEFORE_TRAINING = ("classes_", "signatures_", "seen_signatures_", "n_features_in_")
 
 
 @dataclass(frozen=True)
@@ -83,31 +81,6 @@ class GradientClassifier(ZeroShotClassifier):
     cv: int
     random_state: int | None
     verbose: int
-
-    def fit(self, X: Any, y: Any) -> GradientClassifier:
-        """Learn from samples of the seen classes.
-
-        An interruption (Ctrl-C) leaves the classifier unfitted.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Class of each sample; every class needs a signature.
-
-        Returns
-        -------
-        GradientClassifier
-            The fitted classifier.
-        """
-        try:
-            super().fit(X, y)
-        except KeyboardInterrupt:
-            for name in [name for name in _BEFORE_TRAINING if hasattr(self, name)]:
-                delattr(self, name)
-            raise
-        return self
 
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
         """Parameters to begin with, for scaled signatures of shape (n_classes, n_dimensions)."""

@@ -38,8 +38,11 @@ class SSEClassifier(GradientClassifier):
     v starts at the class means and w at a constant; w and v are trained in turn, an epoch each,
     with early stopping on held-out classes in place of the authors' L2 penalties, and by steps of a
     mini-batch descent in place of their SVM solver and concave-convex procedure. As Σ_y z_y = 1 and
-    min(x, v) = x − max(0, x − v), the two kinds are one model up to the sign of w while v is fixed;
-    they differ through the learned v. Made for non-negative features.
+    min(x, v) = x − max(0, x − v), the two kinds are one model up to the sign of w, here with equal
+    predictions; differences between them in published tables come from the solver. Made for
+    non-negative features. One w for all classes is little to learn with: expect results some ten
+    points below the bilinear methods on CUB (0.41 against 0.59 of SJE on the features of the
+    benchmark; in the comparison of Xian et al. 43.9 against 53.9).
 
     Parameters
     ----------
