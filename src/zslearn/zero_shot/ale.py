@@ -12,7 +12,7 @@ from zslearn.zero_shot._tags import ZeroShotTags
 class ALEClassifier(BilinearClassifier):
     """Bilinear compatibility trained with a weighted ranking loss (ALE).
 
-    F(x, c) = xᵀ W s_c is trained by mini-batches on (Akata et al., eq. 12 and 13)::
+    F(x, c) = xᵀ W s_c is trained by mini-batches on (Akata et al.)::
 
         mean over samples of  (β_r / r) Σ_{c ≠ y} [Δ + F(x, c) − F(x, y)]₊ ,   β_r = Σ_{i ≤ r} 1/i
 

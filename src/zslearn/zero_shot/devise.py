@@ -12,7 +12,7 @@ from zslearn.zero_shot._tags import ZeroShotTags
 class DeViSEClassifier(BilinearClassifier):
     """Bilinear model trained with the hinge rank loss of DeViSE.
 
-    With unit-norm signatures t_c, M is trained by mini-batches on (Frome et al., eq. 1)::
+    With unit-norm signatures t_c, M is trained by mini-batches on (Frome et al.)::
 
         mean over samples of  Σ_{c ≠ y} [Δ − t_yᵀ M x + t_cᵀ M x]₊
 

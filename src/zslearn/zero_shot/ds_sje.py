@@ -13,7 +13,7 @@ class DSSJEClassifier(BilinearClassifier):
     """Symmetric joint embedding of images and class texts (DS-SJE), on given embeddings.
 
     F(x, c) = xᵀ W s_c with s_c the embedding of the text of class c is trained on both sides
-    (Reed et al., eq. 2 to 5)::
+    (Reed et al.)::
 
         mean over x and c ≠ y of  [Δ + F(x, c) − F(x, y)]₊
         + mean over x and x' of   [Δ + F(x', y) − F(x, y)]₊

@@ -21,7 +21,7 @@ from zslearn.zero_shot._tags import ZeroShotTags
 class SJEClassifier(BilinearClassifier):
     """Bilinear compatibility trained with a structured hinge loss (SJE).
 
-    F(x, c) = xᵀ W s_c is trained by mini-batches on (Akata et al., eq. 3 and 4)::
+    F(x, c) = xᵀ W s_c is trained by mini-batches on (Akata et al.)::
 
         mean over samples of  max_c [Δ·1(c ≠ y) + F(x, c) − F(x, y)]₊
 

@@ -37,8 +37,8 @@ class SynCClassifier(ZeroShotClassifier):
     """Classifiers of unseen classes as mixtures of phantom classifiers (SynC).
 
     With signatures a_c of unit length, divided by their median distance, the classifier of a class
-    is w_c = Σ_r s_cr v_r with s_cr = softmax_r(−scale · ‖a_c − b_r‖²) (Changpinyo et al., eq. 2 to
-    4). With one phantom for each seen class, b_r = a_r, the w_c of the seen classes are learned
+    is w_c = Σ_r s_cr v_r with s_cr = softmax_r(−scale · ‖a_c − b_r‖²) (Changpinyo et al.).
+    With one phantom for each seen class, b_r = a_r, the w_c of the seen classes are learned
     directly and V = pinv(S) W (the authors' fast version). Losses, each plus (λ/2)‖W‖²::
 
         ovo     mean over samples and classes of [1 − t w_cᵀx]₊²,  t = ±1
