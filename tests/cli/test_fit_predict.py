@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from zslearn.datasets import load_features, make_zero_shot
+from zslearn.datasets import load_features, load_imagenet, make_imagenet_like, make_zero_shot
 from zslearn.persistence import load, save
 from zslearn.signatures import Signatures
+from zslearn.zero_shot import SAEClassifier
 
 
 def test_two_commands_of_the_program_go_from_own_files_to_predictions(program, own):
@@ -233,3 +234,44 @@ def test_predict_refuses_added_classes_of_other_dimensions(refused, own, model):
 def test_only_one_way_to_give_candidates(run, own, model):
     options = ["--candidates", "seen0", "--unseen-only"]
     assert run("predict", model, own / "new.csv", *options).exit_code == 2
+
+
+@pytest.fixture
+def large(tmp_path):
+    """A folder whose features stay on disk."""
+    return make_imagenet_like(
+        tmp_path / "large", n_seen=12, n_unseen=4, n_samples=900, n_features=8, n_dimensions=6
+    )
+
+
+def test_features_that_stay_on_disk_are_streamed(run, large, tmp_path):
+    options = ["-P", "lam=1", "--save", tmp_path / "m.zsl", "--checkpoint", tmp_path / "c"]
+    result = run("fit", large, *options, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert "moments: 100%" in result.stderr
+    assert not (tmp_path / "c").exists()
+    data = load_imagenet(large)
+    rows = data.rows(data.split("standard").seen)
+    expected = SAEClassifier(data.signatures, lam=1.0).fit(data.X[rows], data.y[rows])
+    np.testing.assert_allclose(load(tmp_path / "m.zsl").coef_, expected.coef_, rtol=1e-5, atol=1e-6)
+    assert json.loads(result.stdout)["samples"] == len(rows)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_cluster_fits_from_the_command_line(run, refused, large, own_arguments, tmp_path):
+    pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    end = ["-P", "lam=1", "--save", tmp_path / "m.zsl"]
+    assert run("fit", large, *end).exit_code == 0
+    alone = load(tmp_path / "m.zsl")
+    result = run("fit", large, *end, "--dask", "local")
+    assert result.exit_code == 0, result.stderr
+    np.testing.assert_allclose(load(tmp_path / "m.zsl").coef_, alone.coef_, rtol=1e-5, atol=1e-6)
+    line = refused("fit", *own_arguments, *end, "--dask", "nowhere")
+    assert "the Dask cluster nowhere cannot be reached" in line
+
+
+def test_a_checkpoint_needs_features_on_disk(run, own_arguments, tmp_path):
+    end = ["--save", tmp_path / "m.zsl", "--checkpoint", tmp_path / "c"]
+    result = run("fit", *own_arguments, *end)
+    assert result.exit_code == 2
+    assert "features that stay on disk" in result.stderr

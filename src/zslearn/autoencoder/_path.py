@@ -16,6 +16,8 @@ from zslearn.exceptions import InvalidInputError
 # Scale-free values λ tr(G) / tr(A) that a search covers.
 RELATIVE_LAMS = np.logspace(-4, 4, 30)
 
+_ROWS_AT_ONCE = 65536
+
 Decoder = Callable[[Moments, NDArray, NDArray], NDArray]
 Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
@@ -78,7 +80,17 @@ def prepared(
 
 def fold_moments(X: NDArray, y: NDArray[np.intp], folds: Folds) -> list[Moments]:
     """Moments of the held-out rows of each fold: together one pass over the data."""
-    return [Moments.of(X[held_out], y[held_out]) for _, held_out in folds]
+    return [_moments_of_rows(X, y, held_out) for _, held_out in folds]
+
+
+def _moments_of_rows(X: NDArray, y: NDArray[np.intp], rows: NDArray[np.intp]) -> Moments:
+    """Moments of some rows, copied a bounded number at a time."""
+    starts = range(_ROWS_AT_ONCE, len(rows), _ROWS_AT_ONCE)
+    first, *rest = np.split(rows, starts)
+    total = Moments.of(X[first], y[first])
+    for part in rest:
+        total += Moments.of(X[part], y[part])
+    return total
 
 
 def held_out_curve(
@@ -125,5 +137,5 @@ def held_out_curve(
         prototypes = decode(train, signatures[train.classes], candidates)
         scored = [scoring_rule(prototypes, candidates, *rule) for rule in rules]
         truth = np.searchsorted(part.classes, y[held_out])
-        curves.append(path_accuracy(X[held_out], truth, prototypes, scored).mean(axis=2))
+        curves.append(path_accuracy(X, truth, prototypes, scored, held_out).mean(axis=2))
     return np.stack(curves, axis=2)

@@ -43,12 +43,26 @@ Examples:
     is_flag=True,
     help="Learn a bias against seen classes as well, for predicting among all classes.",
 )
+@click.option(
+    "--dask",
+    "cluster",
+    metavar="local|ADDRESS",
+    help="Let a Dask cluster read the data and add it up: worker processes started for this fit, "
+    'or a running scheduler, e.g. tcp://host:8786 (pip install "zslearn[dask]").',
+)
+@click.option(
+    "--checkpoint",
+    metavar="FILE",
+    help="For features that stay on disk: note here how far the fit has got, and continue from it.",
+)
 @click.option("--save", "target", required=True, metavar="FILE", help="Where to write the model.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 def fit(
     method: str,
     params: tuple[str, ...],
     calibrate: bool,
+    cluster: str | None,
+    checkpoint: str | None,
     target: str,
     as_json: bool,
     **options: Any,
@@ -68,7 +82,7 @@ def fit(
     click.echo(f"Fitting {method} on {len(rows)} samples ...", err=True)
     start = perf_counter()
     with user_data(), warnings_as_lines():
-        model.fit(dataset.X[rows], dataset.y[rows])
+        _fit(model, dataset, rows, cluster, checkpoint)
     facts = _facts(model, method, len(rows), perf_counter() - start)
     from zslearn.persistence import save
 
@@ -79,6 +93,34 @@ def fit(
     else:
         shown = [{"fact": key.replace("_", " "), "value": _text(facts[key])} for key in facts]
         click.echo(format_table(shown, {"fact": "model", "value": ""}))
+
+
+def _fit(
+    model: ZeroShotClassifier,
+    dataset: ZeroShotDataset,
+    rows: Any,
+    cluster: str | None,
+    checkpoint: str | None,
+) -> None:
+    """Fit in memory, block by block from a file, or on a cluster."""
+    import numpy as np
+
+    on_disk = isinstance(dataset.X, np.memmap) and model._from_moments
+    if cluster is None and not on_disk:
+        if checkpoint is not None:
+            raise click.UsageError(
+                "--checkpoint is for features that stay on disk, and methods that learn from "
+                "moments, such as sae, rrzsl and eszsl"
+            )
+        model.fit(dataset.X[rows], dataset.y[rows])
+        return
+    from zslearn.scale import ArraySource, fit_batches, fit_dask
+
+    source = ArraySource(dataset.X, dataset.y, rows)
+    if cluster is None:
+        fit_batches(model, source, checkpoint=checkpoint, progress=True)
+    else:
+        fit_dask(model, source, cluster=cluster)
 
 
 def _classifier(

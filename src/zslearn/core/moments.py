@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from zslearn.core.lazy_rows import LazyRows
 from zslearn.exceptions import InvalidInputError
 
 Array = NDArray[np.float64]
@@ -95,7 +96,7 @@ class Moments:
         -------
         Moments
         """
-        matrix = X if sparse.issparse(X) else np.asarray(X)
+        matrix = X if sparse.issparse(X) or isinstance(X, LazyRows) else np.asarray(X)
         labels = np.asarray(y)
         _check_rows(matrix, labels)
         _check_labels(labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -58,16 +59,64 @@ def scores(queries: Matrix, classes: NDArray, metric: Metric) -> NDArray:
     >>> scores(np.array([[3.0, 4.0]]), np.array([[1.0, 0.0], [3.0, 4.0]]), "euclidean")
     array([[-20.,  -0.]])
     """
-    check_metric(metric)
-    queries = _floating(queries)
-    targets = classes.astype(queries.dtype, copy=False)
-    if metric == "cosine":
-        return np.asarray(unit_rows(queries) @ unit_rows(targets).T)
-    products = np.asarray(queries @ targets.T)
-    if metric == "dot":
-        return products
-    squares = row_norms(queries)[:, None] ** 2 + row_norms(targets) ** 2
-    return -np.maximum(squares - 2.0 * products, 0.0)
+    return Targets.of(classes, metric).scores(queries)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Class vectors made ready for a metric once, for any number of blocks of samples.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n_classes, n_dimensions)
+        One vector a class, of unit length for the cosine.
+    squares : ndarray of shape (n_classes,)
+        Squared lengths, for the Euclidean distance.
+    metric : {"cosine", "dot", "euclidean"}
+        See `scores`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Targets.of(np.array([[1.0, 0.0], [3.0, 4.0]]), "cosine").scores(np.array([[6.0, 8.0]]))
+    array([[0.6, 1. ]])
+    """
+
+    vectors: NDArray
+    squares: NDArray
+    metric: Metric
+    _casts: dict[Any, tuple[NDArray, NDArray]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, classes: NDArray, metric: Metric) -> Targets:
+        """Make class vectors ready."""
+        check_metric(metric)
+        vectors = unit_rows(classes) if metric == "cosine" else classes
+        squares = row_norms(vectors) ** 2 if metric == "euclidean" else np.empty(0)
+        return cls(vectors, squares, metric)
+
+    def scores(self, queries: Matrix) -> NDArray:
+        """Return how well each query fits each class, in the precision of the queries."""
+        queries = _floating(queries)
+        vectors, squares = self._in(queries.dtype)
+        if self.metric == "cosine":
+            queries = unit_rows(queries)
+        products = np.asarray(queries @ vectors.T)
+        if self.metric != "euclidean":
+            return products
+        distances = row_norms(queries)[:, None] ** 2 + squares
+        products *= 2.0
+        np.subtract(distances, products, out=distances)
+        np.maximum(distances, 0.0, out=distances)
+        return np.negative(distances, out=distances)
+
+    def _in(self, dtype: np.dtype[Any]) -> tuple[NDArray, NDArray]:
+        """Return vectors and squares in another precision, converted once."""
+        if self.vectors.dtype == dtype:
+            return self.vectors, self.squares
+        if dtype not in self._casts:
+            self._casts[dtype] = self.vectors.astype(dtype), self.squares.astype(dtype)
+        return self._casts[dtype]
 
 
 def top_k(
@@ -102,14 +151,11 @@ def top_k(
             f"k must lie between 1 and the number of candidates, {len(classes)}; got {k}."
         )
     queries = _floating(queries)
-    targets = classes.astype(queries.dtype, copy=False)
-    if metric == "cosine":
-        queries, targets, metric = unit_rows(queries), unit_rows(targets), "dot"
+    targets = Targets.of(classes, metric)
     indices = np.empty((queries.shape[0], k), dtype=np.intp)
     values = np.empty((queries.shape[0], k), dtype=queries.dtype)
     for rows in row_blocks(queries.shape[0], len(classes) * queries.dtype.itemsize, block_bytes):
-        block = scores(queries[rows], targets, metric)
-        indices[rows], values[rows] = best_columns(block, k)
+        indices[rows], values[rows] = best_columns(targets.scores(queries[rows]), k)
     return indices, values
 
 

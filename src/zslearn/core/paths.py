@@ -56,6 +56,7 @@ def path_accuracy(
     y: NDArray[np.intp],
     prototypes: NDArray,
     rules: list[tuple[NDArray, NDArray]],
+    rows: NDArray[np.intp] | None = None,
 ) -> NDArray[np.float64]:
     """Accuracy of each class for every model of a path and every scoring rule.
 
@@ -69,6 +70,8 @@ def path_accuracy(
         Class vectors of each model.
     rules : list of (scale, offset), each of shape (n_models, n_classes)
         From `scoring_rule`.
+    rows : ndarray of shape (n_samples,), optional
+        Rows of X that are the held-out samples, if X holds others too.
 
     Returns
     -------
@@ -78,9 +81,10 @@ def path_accuracy(
     n_models, n_classes, n_features = prototypes.shape
     hits = np.zeros((len(rules), n_models, n_classes))
     flat = prototypes.reshape(-1, n_features).astype(X.dtype, copy=False).T
-    for rows in row_blocks(X.shape[0], flat.shape[1] * X.dtype.itemsize):
-        products = np.asarray(X[rows] @ flat).reshape(-1, n_models, n_classes)
-        truth = y[rows]
+    for block in row_blocks(len(y), flat.shape[1] * X.dtype.itemsize):
+        held_out = X[block if rows is None else rows[block]]
+        products = np.asarray(held_out @ flat).reshape(-1, n_models, n_classes)
+        truth = y[block]
         for r, (scale, offset) in enumerate(rules):
             ranked = products * scale.astype(products.dtype)
             ranked += offset.astype(products.dtype)

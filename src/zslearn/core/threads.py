@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,6 +22,8 @@ Result = TypeVar("Result")
 VARIABLE = "ZSLEARN_THREADS"
 # Every thread holds a block of its own, so more of them cost memory on very wide machines.
 _MOST_BY_DEFAULT = 16
+# Starting threads costs about a millisecond, which this many scores take several times over.
+_WORTH_THREADS = 2e7
 _chosen: ContextVar[int | None] = ContextVar("zslearn_threads", default=None)
 
 
@@ -88,6 +90,25 @@ def map_in_order(
         finally:
             for future in pending:
                 future.cancel()
+
+
+def map_blocks(
+    function: Callable[[Item], Result], blocks: Sequence[Item], size: float
+) -> Iterator[Result]:
+    """Yield ``function(block)`` in order, in threads if the work is large enough to gain by them.
+
+    Parameters
+    ----------
+    function : callable
+        Work on one block, without side effects.
+    blocks : sequence
+        The blocks.
+    size : float
+        Number of results computed in all, each a product over the dimensions.
+    """
+    if len(blocks) < 2 or size < _WORTH_THREADS:
+        return map(function, blocks)
+    return map_in_order(function, blocks, min(n_threads(), len(blocks)))
 
 
 @contextmanager

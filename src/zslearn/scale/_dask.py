@@ -6,6 +6,7 @@ data and keeps nothing, so a task that is lost with its worker is simply done ag
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ Estimator = TypeVar("Estimator")
 # Partial results that are added up by one task.
 _FAN_IN = 4
 _CONNECT_SECONDS = 10
+_PIECE_BYTES = 256 * 2**20
 
 
 def fit_dask(
@@ -51,6 +53,7 @@ def fit_dask(
         As for `fit_batches`; it is fitted in place.
     X : dask array of shape (n_samples, n_features), or list of paths
         Features; or files that every worker can open, each as in `open_source`, with their labels.
+        An `ArraySource` does as well: rows of a mapped file are read by the workers.
     y : dask or NumPy array of shape (n_samples,), optional
         Labels of a dask array. Files bring their own.
     cluster : "local", address of a scheduler, dask.distributed.Client, or None
@@ -224,6 +227,8 @@ def _outlined(X: Any, y: Any, client: Any) -> tuple[_Outline, list[Any]]:
     """Return the outline of the data and what each task reads."""
     if hasattr(X, "to_delayed"):
         return _outlined_array(X, y, client)
+    if isinstance(X, ArraySource):
+        return _Outline(X.n_features, np.unique(X.labels())), list(_pieces(X))
     if not isinstance(X, Sequence) or isinstance(X, str) or not X:
         raise InvalidInputError(
             f"fit_dask takes a dask array with labels, or a list of files; got {type(X).__name__}."
@@ -263,6 +268,27 @@ def _outlined_array(X: Any, y: Any, client: Any) -> tuple[_Outline, list[Any]]:
     present = [dask.delayed(np.unique)(label) for label in labels.to_delayed().ravel()]
     found = np.unique(np.concatenate(_computed(dask.delayed(list)(present), client)))
     return _Outline(int(X.shape[1]), found), pieces
+
+
+@dataclass(frozen=True)
+class RowsOfFile:
+    """Rows of a ``.npy`` file that the worker reads, in place of the rows themselves."""
+
+    path: str
+    rows: NDArray[np.intp]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
+        mapped = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        return np.asarray(mapped[self.rows], dtype=dtype)
+
+
+def _pieces(source: ArraySource) -> Iterator[Piece]:
+    """Cut an array in pieces; of a mapped file only the numbers of the rows are sent."""
+    step = max(1024, _PIECE_BYTES // (4 * source.n_features))
+    for start in range(0, source.n_rows, step):
+        rows = source.numbers(start, min(start + step, source.n_rows))
+        X: Any = RowsOfFile(source.file, rows) if source.file else source.array[rows]
+        yield Piece(start, X, source.labels()[start : start + len(rows)])
 
 
 def _partial(piece: Piece, plan: Plan) -> Partial:
@@ -309,7 +335,10 @@ def _computed(task: Any, client: Any) -> Any:
     try:
         if client is None:
             return task.compute()
-        return client.compute(task, sync=False).result()
+        with warnings.catch_warnings():
+            # Arrays that are in memory here have to be sent, whatever their size.
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            return client.compute(task, sync=False).result()
     except ZslearnError:
         raise
     except Exception as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -133,10 +132,8 @@ def _labels(y: Any, path: Path) -> NDArray:
 def _of_array(X: Any, y: Any) -> Source:
     if y is None:
         raise InvalidInputError("an array of features needs its labels; pass them as y.")
+    source = ArraySource(X, y)
+    if source.file is None:
+        return source
     # A whole file mapped by numpy is read instead: faster, and safe if the file is cut meanwhile.
-    mapped = isinstance(X, np.memmap) and isinstance(X.base, mmap.mmap)
-    if mapped and str(X.filename or "").endswith(".npy") and X.flags.c_contiguous:
-        source = NpySource(Path(str(X.filename)), np.asarray(y))
-        if (source.n_rows, source.n_features) == X.shape:
-            return source
-    return ArraySource(X, y)
+    return NpySource(Path(source.file), source.labels())

@@ -81,7 +81,7 @@ def plan_for(
     if isinstance(estimator, MomentMapping):
         grouping = Grouping() if estimator._needs_class_grams else None
         return Plan(RowTransform(), True, grouping, labels=labels)
-    if not isinstance(estimator, ZeroShotClassifier) or not hasattr(estimator, "fit_moments"):
+    if not isinstance(estimator, ZeroShotClassifier) or not estimator._from_moments:
         raise InvalidInputError(
             f"{type(estimator).__name__} learns from the rows themselves, so it cannot be fitted "
             "block by block. Methods that can have a method fit_moments, such as SAEClassifier, "

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.exceptions import InvalidInputError
+from zslearn.zero_shot._normalise import refuse_unusable
 
 # Rows worked on at a time, so that a piece stays in the cache between two looks at it.
 _PIECE = 256
@@ -54,7 +55,7 @@ class RowTransform:
     def _change(self, piece: NDArray, numbers: NDArray) -> None:
         squares = np.einsum("ij,ij->i", piece, piece)
         if not np.isfinite(squares.sum()):
-            _refuse(piece, numbers)
+            refuse_unusable(piece, numbers)
         self._scale(piece, squares, numbers)
         if self.power != 1.0:
             np.multiply(np.sign(piece), np.abs(piece) ** self.power, out=piece)
@@ -71,19 +72,3 @@ class RowTransform:
             )
         squares[zero] = 1.0
         piece *= (1.0 / np.sqrt(squares))[:, None]
-
-
-def _refuse(piece: NDArray, numbers: NDArray) -> None:
-    bad = ~np.isfinite(piece).all(axis=1)
-    if bad.any():
-        row = int(bad.argmax())
-        column = int((~np.isfinite(piece[row])).argmax())
-        raise InvalidInputError(
-            f"row {numbers[row]} of X holds {piece[row, column]} in column {column}; drop such "
-            "rows or fill them."
-        )
-    row = int(np.abs(piece).max(axis=1).argmax())
-    raise InvalidInputError(
-        f"row {numbers[row]} of X holds numbers as large as {np.abs(piece[row]).max():.3g}, whose "
-        f"squares overflow in {piece.dtype}. Rescale the features or store them as float64."
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -109,14 +110,26 @@ class ArraySource(RowSource):
                 "features must have the shape (n_samples, n_features) and labels one entry a "
                 f"sample; got {getattr(X, 'shape', type(X).__name__)} and {labels.shape}."
             )
-        self._X, self._rows = X, rows
+        self.array, self._rows = X, rows
         self._y = labels if rows is None else labels[rows]
         self.n_rows, self.n_features = len(self._y), int(X.shape[1])
+
+    @property
+    def file(self) -> str | None:
+        """The ``.npy`` file the array maps, if it maps one whole."""
+        X = self.array
+        whole = isinstance(X, np.memmap) and isinstance(X.base, mmap.mmap)
+        path = str(X.filename or "") if whole else ""
+        return path if path.endswith(".npy") and X.flags.c_contiguous else None
+
+    def numbers(self, start: int, stop: int) -> NDArray[np.intp]:
+        """Return where these rows are in the array."""
+        return np.arange(start, stop) if self._rows is None else self._rows[start:stop]
 
     def read(self, start: int, stop: int) -> NDArray:
         """Return the features of these rows."""
         where: Any = slice(start, stop) if self._rows is None else self._rows[start:stop]
-        return np.asarray(self._X[where])
+        return np.asarray(self.array[where])
 
     def labels(self) -> NDArray:
         """Return the labels of all rows."""
@@ -124,7 +137,7 @@ class ArraySource(RowSource):
 
     def identity(self) -> list[Any]:
         """Return shape and kind of the array."""
-        return ["array", self.n_rows, self.n_features, str(self._X.dtype), label_sum(self._y)]
+        return ["array", self.n_rows, self.n_features, str(self.array.dtype), label_sum(self._y)]
 
 
 class BatchSource(Source):

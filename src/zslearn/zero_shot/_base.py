@@ -11,16 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from zslearn.core.nearest import best_columns, row_blocks
+from zslearn.core.lazy_rows import LazyRows
+from zslearn.core.nearest import BLOCK_BYTES, best_columns, row_blocks
+from zslearn.core.threads import map_blocks
 from zslearn.exceptions import InvalidInputError, TransductiveBatchError, UnknownClassError
 from zslearn.metrics import per_class_accuracy
 from zslearn.signatures import Signatures
-from zslearn.zero_shot._normalise import normalised_features, normalised_signatures
+from zslearn.zero_shot._inputs import as_signatures, checked_k, is_cv, single
+from zslearn.zero_shot._normalise import finite_features, normalised_features, normalised_signatures
+from zslearn.zero_shot._prepared import prepared_once
 from zslearn.zero_shot._tags import ZeroShotTags
 
+# Candidates above this number are prepared and scored in blocks; below, all at once and kept.
+CLASS_BLOCK = 32_768
 Features = Any  # ndarray or sparse matrix of shape (n_samples, n_features)
 
 
@@ -46,6 +53,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
     """
 
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags()
+    # Whether the method learns from `Moments` and scores each candidate apart from the others.
+    _from_moments: ClassVar[bool] = False
     feature_norm: str | None = "l2"
     signature_norm: str | None = "l2"
     signatures: Any
@@ -59,7 +68,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
+            Features. A memory map is read block by block, never as a whole, by methods that learn
+            from moments; `zslearn.scale.fit_batches` does it in fewer passes and in threads.
         y : array-like of shape (n_samples,)
             Class of each sample; every class needs a signature.
 
@@ -70,10 +80,10 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
         """
         before = dict(vars(self))
         try:
-            X, labels = self._validated(X, y)
+            rows, labels = self._training_rows(X, y)
             self.classes_, index = np.unique(labels, return_inverse=True)
             self._set_signatures(self.classes_)
-            self._fit(self._normalised_features(X), index)
+            self._fit(rows, index)
         except KeyboardInterrupt:
             self.__dict__ = before
             raise
@@ -111,16 +121,40 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, k)
         """
+        check_is_fitted(self)
+        names = self._candidate_names(candidates) if self._from_moments else None
+        if names is not None and len(names) > CLASS_BLOCK:
+            return names[self._streamed_best(self._ready_rows(X), names, checked_k(k, len(names)))]
         X, names, prepared = self._ready(X, candidates)
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= len(names):
-            raise InvalidInputError(
-                f"k must be a whole number between 1 and the number of candidates, {len(names)}; "
-                f"got {k!r}."
-            )
-        best = np.empty((X.shape[0], k), dtype=np.intp)
-        for rows in self._blocks(X, len(names)):
-            best[rows] = best_columns(self._score(X[rows], prepared), int(k))[0]
-        return names[best]
+        return names[self._best(X, prepared, checked_k(k, len(names)), len(names))[0]]
+
+    def _best(
+        self, X: Features, prepared: Any, k: int, n_candidates: int
+    ) -> tuple[NDArray[np.intp], NDArray]:
+        """Positions and scores of the k best candidates of each sample, in blocks of samples."""
+        blocks = list(self._blocks(X, n_candidates))
+        found = map_blocks(
+            lambda rows: best_columns(self._score(X[rows], prepared), k),
+            blocks,
+            X.shape[0] * n_candidates,
+        )
+        parts = list(found)
+        return np.concatenate([part[0] for part in parts]), np.concatenate(
+            [part[1] for part in parts]
+        )
+
+    def _streamed_best(self, X: Features, names: NDArray, k: int) -> NDArray[np.intp]:
+        """Positions of the k best of so many candidates that they are prepared in blocks too."""
+        best = np.empty((X.shape[0], 0), dtype=np.intp)
+        scores: NDArray = np.empty((X.shape[0], 0))
+        for start in range(0, len(names), CLASS_BLOCK):
+            part = names[start : start + CLASS_BLOCK]
+            prepared = self._prepare(self._normalised(part))
+            found, values = self._best(X, prepared, min(k, len(part)), len(part))
+            best, scores = np.hstack([best, found + start]), np.hstack([scores, values])
+            order, scores = best_columns(scores, min(k, scores.shape[1]))
+            best = np.take_along_axis(best, order, axis=1)
+        return best
 
     def decision_function(self, X: Any, candidates: Sequence[Any] | None = None) -> NDArray:
         """Return the score of each candidate; larger is better.
@@ -225,7 +259,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
 
     def _choices(self) -> dict[str, Any]:
         """Values that `fit` chose for parameters left to "cv"."""
-        left = [name for name, value in self.get_params(deep=False).items() if _is_cv(value)]
+        left = [name for name, value in self.get_params(deep=False).items() if is_cv(value)]
         return {name: getattr(self, f"{name}_") for name in left if hasattr(self, f"{name}_")}
 
     def _chooses(self) -> bool:
@@ -247,17 +281,20 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, NDArray]:
         X, labels = validate_data(
-            self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
+            self, single(X), y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
         )
+        self._check_labels(labels, several=reset)
+        return X, labels
+
+    def _check_labels(self, labels: NDArray, *, several: bool = True) -> None:
         with warnings.catch_warnings():
             # One sample a class is few-shot data here, not a sign of a regression target.
             warnings.filterwarnings("ignore", message="The number of unique classes is greater")
             check_classification_targets(labels)
-        if reset and len(np.unique(labels)) < 2:
+        if several and len(np.unique(labels)) < 2:
             raise InvalidInputError(
                 f"training needs samples of at least two classes; got one class, {labels[0]!s}."
             )
-        return X, labels
 
     def _set_signatures(self, classes: NDArray, table: Signatures | None = None) -> None:
         """Set what can be predicted and the normalised signatures of the seen classes."""
@@ -288,13 +325,43 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
     def _ready(self, X: Any, candidates: Sequence[Any] | None) -> tuple[Any, NDArray, Any]:
         """Validate a prediction's input and prepare its candidates once."""
         check_is_fitted(self)
+        rows = self._ready_rows(X)
+        names = self._candidate_names(candidates)
+        prepared = prepared_once(self, names, lambda: self._prepare(self._normalised(names)))
+        return rows, names, prepared
+
+    def _ready_rows(self, X: Any) -> Any:
+        """Validate samples to predict; many of them are normalised when their block is scored."""
+        X = single(X)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         needed = self.zero_shot_tags.min_batch
         if X.shape[0] < needed:
             raise TransductiveBatchError(type(self).__name__, X.shape[0], needed)
-        names = self._candidate_names(candidates)
-        prepared = self._prepare(self._normalised(names))
-        return self._normalised_features(X), names, prepared
+        large = not sparse.issparse(X) and X.nbytes > BLOCK_BYTES
+        return self._lazy(X) if self._from_moments and large else self._normalised_features(X)
+
+    def _lazy(self, X: NDArray) -> LazyRows:
+        """Rows that are checked and normalised when they are used."""
+        allow_zero = self.signatures is None
+        return LazyRows(
+            X,
+            lambda rows, numbers: finite_features(
+                rows, self.feature_norm, numbers, allow_zero=allow_zero
+            ),
+        )
+
+    def _training_rows(self, X: Any, y: Any) -> tuple[Any, NDArray]:
+        """Validated, normalised features and labels; rows of a memory map when they are read."""
+        mapped = self._from_moments and isinstance(X, np.memmap) and X.ndim == 2
+        if not mapped or len(X) <= X.shape[1]:
+            X, labels = self._validated(X, y)
+            return self._normalised_features(X), labels
+        labels = column_or_1d(y)
+        check_consistent_length(X, labels)
+        # A few rows tell scikit-learn the number of features; all labels are looked at.
+        validate_data(self, single(X[:1]), dtype=[np.float64, np.float32])
+        self._check_labels(labels)
+        return self._lazy(X), labels
 
     def _candidate_names(self, candidates: Sequence[Any] | None) -> NDArray:
         if candidates is None:
@@ -327,24 +394,6 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.positive_only = self.zero_shot_tags.non_negative
         tags.non_deterministic = not self.zero_shot_tags.deterministic
         return tags
-
-
-def as_signatures(table: Any) -> Signatures:
-    """Return the class table a user gave as `Signatures`, a dict or a data frame."""
-    if isinstance(table, Signatures):
-        return table
-    if isinstance(table, Mapping):
-        return Signatures.from_dict(table)
-    if hasattr(table, "index") and hasattr(table, "columns"):
-        return Signatures.from_frame(table)
-    raise InvalidInputError(
-        "signatures must be a Signatures table, a dict of class to vector or a DataFrame with one "
-        f"row a class; got {type(table).__name__}."
-    )
-
-
-def _is_cv(value: Any) -> bool:
-    return isinstance(value, str) and value == "cv"
 
 
 def dense(X: Features) -> NDArray:

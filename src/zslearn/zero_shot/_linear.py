@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from zslearn.autoencoder._path import fold_moments, held_out_curve
 from zslearn.core.folded_moments import FoldedMoments
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import Metric, check_metric, scores
+from zslearn.core.nearest import Metric, Targets, check_metric
 from zslearn.core.paths import Direction
 from zslearn.core.row_space import reduced
 from zslearn.exceptions import InvalidInputError
@@ -39,6 +39,7 @@ class LinearZeroShotClassifier(ZeroShotClassifier):
     _penalties: ClassVar[Mapping[str, tuple[float, ...]]]
     _defaults: ClassVar[Mapping[str, float]]  # scale-free, where there are too few classes
     _direction: ClassVar[Direction]
+    _from_moments: ClassVar[bool] = True
     metric: Metric
     cv: int = 5
     random_state: int | None = 0
@@ -158,13 +159,13 @@ class LinearZeroShotClassifier(ZeroShotClassifier):
         """Class vectors of shape (n_points, n_rows, n_features), the last penalty fastest."""
         raise NotImplementedError
 
-    def _prepare(self, S: NDArray) -> NDArray:
-        return S @ self.coef_ if self._direction == "decode" else S
+    def _prepare(self, S: NDArray) -> Targets:
+        return Targets.of(S @ self.coef_ if self._direction == "decode" else S, self.metric)
 
-    def _score(self, X: Features, prepared: NDArray) -> NDArray:
+    def _score(self, X: Features, prepared: Targets) -> NDArray:
         if self._direction == "encode":
             X = np.asarray(X @ self.coef_.T.astype(X.dtype))
-        return scores(X, prepared, self.metric)
+        return prepared.scores(X)
 
     def _check_choices(self) -> None:
         check_metric(self.metric)

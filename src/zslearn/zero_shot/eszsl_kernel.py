@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import row_norms, scores
+from zslearn.core.nearest import Targets, row_norms, scores
 from zslearn.core.paths import path_accuracy, scoring_rule
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot._base import Features, dense
@@ -166,15 +166,17 @@ class KernelESZSLClassifier(ESZSLClassifier):
             return X[:, rows]
         return np.exp(scores(X, landmarks, "euclidean") / X.dtype.type(self.scale_))
 
-    def _prepare(self, S: NDArray) -> NDArray:
-        return S @ self.dual_
+    def _prepare(self, S: NDArray) -> Targets:
+        return Targets.of(S @ self.dual_, self.metric)
 
-    def _score(self, X: Features, prepared: NDArray) -> NDArray:
+    def _score(self, X: Features, prepared: Targets) -> NDArray:
         K = self._kernel_values(dense(X), self.rows_, self.landmarks_.astype(X.dtype))
-        return scores(K, prepared, self.metric)
+        return prepared.scores(K)
 
     def _normalised_features(self, X: Features) -> Features:
         return X if self.kernel == "precomputed" else super()._normalised_features(X)
+
+    _from_moments: ClassVar[bool] = False
 
     def fit_moments(self, moments: Moments) -> KernelESZSLClassifier:
         """Refuse: a kernel needs the samples, moments are not enough."""

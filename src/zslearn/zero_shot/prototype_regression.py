@@ -108,6 +108,8 @@ class PrototypeRegression(ZeroShotClassifier):
         several_spaces=True, reference="zslearn; see docs/prototype_regression.md"
     )
 
+    _from_moments: ClassVar[bool] = True
+
     def __init__(
         self,
         signatures: Any = None,

@@ -22,7 +22,7 @@ from zslearn.autoencoder._path import (
 from zslearn.autoencoder._semantic_autoencoder import check_lam
 from zslearn.core.folded_moments import FoldedMoments
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import Metric, check_metric, scores
+from zslearn.core.nearest import Metric, Targets, check_metric
 from zslearn.core.paths import Direction
 from zslearn.core.row_space import reduced
 from zslearn.core.sylvester import Method
@@ -133,6 +133,7 @@ class SAEClassifier(ZeroShotClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         reference="Kodirov, Xiang & Gong, CVPR 2017"
     )
+    _from_moments: ClassVar[bool] = True
     coef_encode_: NDArray
     coef_decode_: NDArray
 
@@ -314,17 +315,17 @@ class SAEClassifier(ZeroShotClassifier):
         # -‖x - Wᵀs‖² = -‖x‖² + Σ_j s_j (2 (W x)_j - (W Wᵀ s)_j)
         return s * (2.0 * code - W @ (s @ W)), -float(x @ x)
 
-    def _prepare(self, S: NDArray) -> tuple[NDArray, NDArray]:
-        return S, S @ self.coef_decode_
+    def _prepare(self, S: NDArray) -> dict[str, Targets]:
+        rows = {"encode": lambda: S, "decode": lambda: S @ self.coef_decode_}
+        return {way: Targets.of(rows[way](), self.metric) for way in self._ways()}
 
-    def _score(self, X: Features, prepared: tuple[NDArray, NDArray]) -> NDArray:
-        S, prototypes = prepared
+    def _score(self, X: Features, prepared: dict[str, Targets]) -> NDArray:
         parts = []
-        if self.direction != "decode":
+        if "encode" in prepared:
             encoded = np.asarray(X @ self.coef_encode_.T.astype(X.dtype))
-            parts.append(scores(encoded, S, self.metric))
-        if self.direction != "encode":
-            parts.append(scores(X, prototypes, self.metric))
+            parts.append(prepared["encode"].scores(encoded))
+        if "decode" in prepared:
+            parts.append(prepared["decode"].scores(X))
         return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2
 
     def _choices(self) -> dict[str, Any]:

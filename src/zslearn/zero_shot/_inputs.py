@@ -1,0 +1,45 @@
+"""What users give in several forms, in the one form the classifiers work with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from zslearn.exceptions import InvalidInputError
+from zslearn.signatures import Signatures
+
+
+def as_signatures(table: Any) -> Signatures:
+    """Return the class table a user gave as `Signatures`, a dict or a data frame."""
+    if isinstance(table, Signatures):
+        return table
+    if isinstance(table, Mapping):
+        return Signatures.from_dict(table)
+    if hasattr(table, "index") and hasattr(table, "columns"):
+        return Signatures.from_frame(table)
+    raise InvalidInputError(
+        "signatures must be a Signatures table, a dict of class to vector or a DataFrame with one "
+        f"row a class; got {type(table).__name__}."
+    )
+
+
+def is_cv(value: Any) -> bool:
+    return isinstance(value, str) and value == "cv"
+
+
+def checked_k(k: Any, n_candidates: int) -> int:
+    """Return how many classes are asked for, or say what is wrong with it."""
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= n_candidates:
+        raise InvalidInputError(
+            f"k must be a whole number between 1 and the number of candidates, {n_candidates}; "
+            f"got {k!r}."
+        )
+    return int(k)
+
+
+def single(X: Any) -> Any:
+    """Return half precision as single; scikit-learn would make it double."""
+    half = isinstance(X, np.ndarray) and X.dtype == np.float16
+    return X.astype(np.float32) if half else X
