@@ -138,10 +138,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
             blocks,
             X.shape[0] * n_candidates,
         )
-        parts = list(found)
-        return np.concatenate([part[0] for part in parts]), np.concatenate(
-            [part[1] for part in parts]
-        )
+        positions, scores = map(np.concatenate, zip(*found, strict=True))
+        return positions, scores
 
     def _streamed_best(self, X: Features, names: NDArray, k: int) -> NDArray[np.intp]:
         """Positions of the k best of so many candidates that they are prepared in blocks too."""
@@ -351,7 +349,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _training_rows(self, X: Any, y: Any) -> tuple[Any, NDArray]:
-        """Validated, normalised features and labels; rows of a memory map when they are read."""
+        """Return validated, normalised features and labels; rows of a memory map when they are read."""
         mapped = self._from_moments and isinstance(X, np.memmap) and X.ndim == 2
         if not mapped or len(X) <= X.shape[1]:
             X, labels = self._validated(X, y)
