@@ -11,6 +11,7 @@ from zslearn.core import sylvester
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Metric
 from zslearn.core.paths import Direction, path_accuracy, scoring_rule
+from zslearn.core.products import product
 from zslearn.exceptions import InvalidInputError
 
 # Scale-free values λ tr(G) / tr(A) that a search covers.
@@ -75,7 +76,9 @@ def prepared(
 ) -> sylvester.Sylvester:
     """Do what all λ share, given one signature for each class of the moments."""
     spectrum = sylvester.class_spectrum(moments.counts, signatures)
-    return sylvester.prepare(spectrum, moments.gram, signatures.T @ moments.sums, lam_max, method)
+    return sylvester.prepare(
+        spectrum, moments.gram, product(signatures.T, moments.sums), lam_max, method
+    )
 
 
 def fold_moments(X: NDArray, y: NDArray[np.intp], folds: Folds) -> list[Moments]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg import lapack
 
+from zslearn.core.products import product
 from zslearn.exceptions import InvalidInputError
 
 Array = NDArray[np.float64]
@@ -93,7 +94,8 @@ class Tridiagonal:
     def of(cls, G: Array) -> Tridiagonal:
         """Reduce G (LAPACK ``sytrd``, lower triangle)."""
         lwork = int(lapack.dsytrd_lwork(len(G), lower=1)[0])
-        packed, diagonal, off_diagonal, tau, _ = lapack.dsytrd(G, lower=1, lwork=lwork)
+        # G is symmetric, and its transpose is laid out as LAPACK wants it: no slow copy is made.
+        packed, diagonal, off_diagonal, tau, _ = lapack.dsytrd(G.T, lower=1, lwork=lwork)
         return cls(diagonal, off_diagonal, np.asfortranarray(packed[1:, :-1]), tau)
 
     @property
@@ -166,7 +168,7 @@ class Sylvester:
 
     def coef(self, lam: float) -> Array:
         """Return W of shape (n_dimensions, n_features) for one λ."""
-        return self.U @ self.reduction.restore(self._core(lam))
+        return product(self.U, self.reduction.restore(self._core(lam)))
 
     def prototypes(self, signatures: Array, lams: Array) -> Array:
         """Return the signatures decoded by W(λ), for every λ, without forming any W.
@@ -182,8 +184,8 @@ class Sylvester:
         -------
         ndarray of shape (n_lams, n_classes, n_features)
         """
-        codes = signatures @ self.U
-        stacked = np.concatenate([codes @ self._core(lam) for lam in lams])
+        codes = product(signatures, self.U)
+        stacked = np.concatenate([product(codes, self._core(lam)) for lam in lams])
         decoded = self.reduction.restore(stacked)
         return decoded.reshape(len(lams), len(signatures), -1)
 
@@ -194,14 +196,15 @@ class Sylvester:
 
 def semantic_spectrum(A: Array) -> tuple[Array, Array]:
     """Eigenvalues and eigenvectors of A, restricted to its numerical rank."""
-    a, U = np.linalg.eigh(A)
+    a, U = linalg.eigh(A, driver="evd", check_finite=False)
     kept = a > len(a) * _EPS * max(float(a[-1]), 0.0)
     return a[kept], np.ascontiguousarray(U[:, kept])
 
 
 def class_spectrum(counts: Array, signatures: Array) -> tuple[Array, Array]:
     """Spectrum of ``A = Σ n_c s_c s_cᵀ`` from the class rows, without squaring them."""
-    _, sigma, Vt = np.linalg.svd(np.sqrt(counts)[:, None] * signatures, full_matrices=False)
+    weighted = np.sqrt(counts)[:, None] * signatures
+    _, sigma, Vt = linalg.svd(weighted, full_matrices=False, check_finite=False)
     a = sigma**2
     kept = a > max(signatures.shape) * _EPS * (a[0] if len(a) else 0.0)
     return a[kept], np.ascontiguousarray(Vt[kept].T)
@@ -239,7 +242,7 @@ def prepare(
         ratio = lam_max * reduction.largest / float(a.min())
         if method == "auto" and ratio > _SAFE_RATIO and reduction.singular:
             reduction = Spectral.of(G)
-    return Sylvester(U, a, reduction, reduction.rotate(U.T @ C))
+    return Sylvester(U, a, reduction, reduction.rotate(product(U.T, C)))
 
 
 def solve(A: Array, G: Array, C: Array, lam: float, method: Method = "auto") -> Array:
