@@ -349,7 +349,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _training_rows(self, X: Any, y: Any) -> tuple[Any, NDArray]:
-        """Return validated, normalised features and labels; rows of a memory map when they are read."""
+        """Return validated features and labels; a memory map is normalised as it is read."""
         mapped = self._from_moments and isinstance(X, np.memmap) and X.ndim == 2
         if not mapped or len(X) <= X.shape[1]:
             X, labels = self._validated(X, y)
