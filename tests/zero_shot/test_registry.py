@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot import METHODS, SAEClassifier, ZeroShotClassifier, make_classifier
 from zslearn.zero_shot._registry import find_method
@@ -36,3 +38,17 @@ def test_an_unknown_name_is_told_its_neighbour():
         find_method("sae-encod")
     with pytest.raises(InvalidInputError, match=r"no method 'qqqqq'\. Known methods: sae,"):
         make_classifier("qqqqq")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_frozen_copy_of_every_method_fits_the_same_model(name):
+    data = make_zero_shot(10, 3, n_per_class=6, n_features=12, n_dimensions=6, random_state=1)
+    split = data.split("standard")
+    seen, unseen = data.rows(split.seen), data.rows(split.unseen)
+    X = np.abs(data.X)
+    clf = make_classifier(name, data.signatures).fit(X[seen], data.y[seen])
+    again = clf.frozen().fit(X[seen], data.y[seen])
+    X_new = np.concatenate([X[unseen], X[seen]])
+    np.testing.assert_allclose(
+        again.decision_function(X_new), clf.decision_function(X_new), rtol=1e-4, atol=1e-6
+    )

@@ -120,6 +120,10 @@ class GradientClassifier(ZeroShotClassifier):
         self.cv_results_ = learned.search
         self.chosen_ = dict(learned.setting)
 
+    def _choices(self) -> dict[str, Any]:
+        chosen = {**self.chosen_, "epochs": self.n_epochs_}
+        return {name: value for name, value in chosen.items() if getattr(self, name) == "cv"}
+
     def _prepare(self, S: NDArray) -> Any:
         return (S - self.signature_mean_) * self.signature_scale_
 
