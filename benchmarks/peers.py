@@ -56,7 +56,7 @@ class Task:
 def task(folder: Path | None, features: str | None, small: bool) -> Task:
     if folder is not None:
         data = open_dataset(str(folder), features)
-        split = data.split("standard" if "standard" in data.splits else None)
+        split = data.split("proposed")
     else:
         shape = {"n_per_class": 10, "n_features": 128} if small else {"n_per_class": 59}
         size = {"n_features": 1024, "n_dimensions": 312} | shape
