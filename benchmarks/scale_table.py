@@ -1,0 +1,116 @@
+"""Write results/scale.md: what the benchmarks of scale measured, beside their targets.
+
+    python benchmarks/scale_table.py
+
+Reads the JSON files that gram.py, stream.py, topk.py, peers.py and dask_scaling.py left in results/
+and leaves out those that were not run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import machine
+
+Row = tuple[str, str, str]
+
+
+def gram(rows: Any) -> list[Row]:
+    return [
+        (
+            f"pass over {row['features']} {row['dtype']} features, share of the multiply rate",
+            "≥ 0.80 in memory, ≤ 1.25 from disk",
+            f"{row['share_of_roof']:.2f}"
+            + (f"; from disk {row['of_the_larger']:.2f}" if "of_the_larger" in row else ""),
+        )
+        for row in rows
+    ]
+
+
+def stream(rows: Any) -> list[Row]:
+    costs = ", ".join(f"{r['us_per_row']:.2f} ({r['rows']:,})" for r in rows["from_disk"])
+    return [
+        ("pass from disk to pass from memory", "≤ 1.25", f"{rows['disk_to_memory']:.2f}"),
+        (
+            "growth of the process, from disk",
+            "< 1 GB",
+            f"{max(r['grown_gb'] for r in rows['from_disk']):.2f} GB; with λ chosen "
+            f"{rows['disk_with_lam_cv']['grown_gb']:.2f} GB",
+        ),
+        ("µs a sample (number of samples)", "flat", costs),
+    ]
+
+
+def topk(row: Any) -> list[Row]:
+    seconds = {k: v for k, v in row["seconds"].items() if v is not None}
+    peers = ", ".join(
+        f"{name} {seconds[name] / seconds['bare product']:.2f}"
+        for name in ("faiss IndexFlatIP", "argsort, scaled up")
+        if name in seconds
+    )
+    what = (
+        f"top 5 of {row['samples']:,} × {row['classes']:,} × {row['dimensions']:,}, to the product"
+    )
+    return [(what, "≤ 1.50", f"{row['ratio']:.2f} ({peers})")]
+
+
+def peers(result: Any) -> list[Row]:
+    rows = result["rows"]
+    ours = rows["SAE, λ chosen by class-wise CV"]["seconds"]
+    table = [
+        (
+            f"{name}, to ours ({ours:.2f} s)",
+            "",
+            f"{row['seconds'] / ours:.2f}; {row['peak_mb']:.0f} MB; accuracy {row['accuracy']:.3f}",
+        )
+        for name, row in rows.items()
+    ]
+    if result["octave"]:
+        solved = result["octave"]
+        ratio = solved["octave_seconds"] / solved["our_seconds"]
+        table.append(("one solve by Octave's sylvester, to ours", "", f"{ratio:.1f}"))
+    return table
+
+
+def dask_scaling(row: Any) -> list[Row]:
+    plain, dask = row["plain_seconds"], row["dask"]
+    table = [
+        (f"Dask, {n} worker(s), to plain streaming", "", f"{dask[n]['fit'] / plain[n]:.2f}")
+        for n in dask
+    ]
+    whole = sum(row["estimate"].values())
+    return [
+        *table,
+        ("Dask, speed-up from 1 to 2 workers", "", f"{row['speed_up']:.2f}"),
+        ("14 million × 1,024 on 16 workers, estimated", "", f"{whole:.0f} s"),
+    ]
+
+
+PARTS: dict[str, Callable[[Any], list[Row]]] = {
+    "gram": gram,
+    "stream": stream,
+    "topk": topk,
+    "peers": peers,
+    "dask_scaling": dask_scaling,
+}
+
+
+def main() -> None:
+    lines = ["| figure | target | measured | script | load |", "|---|---|---|---|---|"]
+    for name, part in PARTS.items():
+        path = machine.RESULTS / f"{name}.json"
+        if not path.is_file():
+            print(f"{path.name} is not there; run {name}.py")
+            continue
+        document = json.loads(path.read_text())
+        load = document["machine"]["load_average"]
+        for what, target, value in part(document["rows"]):
+            lines.append(f"| {what} | {target} | {value} | `{name}.py` | {load} |")
+    (machine.RESULTS / "scale.md").write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
