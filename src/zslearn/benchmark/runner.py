@@ -6,7 +6,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from zslearn.benchmark.machine import (
@@ -110,14 +110,19 @@ def execute(run: Run) -> dict[str, Any]:
     Returns
     -------
     dict
-        Flat entries: "status", what was measured, "seconds", "peak_memory_mb" and warnings.
+        Flat entries: "status", what was measured, "seconds", "cpu_seconds",
+        "peak_memory_mb" and warnings.
     """
     reset_peak_memory()
-    start = perf_counter()
+    start, cpu = perf_counter(), process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         outcome = _outcome(run)
-    outcome |= {"seconds": perf_counter() - start, "peak_memory_mb": peak_memory_mb()}
+    outcome |= {
+        "seconds": perf_counter() - start,
+        "cpu_seconds": process_time() - cpu,
+        "peak_memory_mb": peak_memory_mb(),
+    }
     told = dict.fromkeys(" ".join(str(item.message).split()) for item in caught)
     return plain_row(outcome | ({"warnings": list(told)} if told else {}))
 

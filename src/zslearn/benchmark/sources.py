@@ -166,12 +166,12 @@ def _xlsa17_folder(root: Path, name: str) -> Path | None:
 def _xlsa17_advice(root: Path | None, name: str) -> str:
     if root is not None and _xlsa17_folder(root, name) is not None:
         return (
-            f"attributes and splits are there, features are not: put {name}/res101.mat of the "
+            "attributes and splits are there, features are not: put res101.mat of the "
             "xlsa17 archive beside them, or a feature file of your own with the same layout."
         )
     return (
-        "not found: `zslearn data fetch` says where the xlsa17 archive comes from; give its folder "
-        "by --data or $ZSLEARN_DATA."
+        "not found: zslearn.datasets.fetch_xlsa17 gets the xlsa17 archive; give its folder by "
+        "--data or $ZSLEARN_DATA."
     )
 
 

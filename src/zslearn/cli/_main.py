@@ -31,6 +31,7 @@ Examples:
         "methods": "zslearn.cli.methods:methods",
         "segment": "zslearn.cli.segment:segment",
         "cluster": "zslearn.cli.cluster:cluster",
+        "reproduce": "zslearn.cli.reproduce:reproduce",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=EPILOG,

@@ -74,4 +74,6 @@ def with_steps(name: str) -> Any:
         )
     kind = BatchStandardisedSAE if "zscore" in steps else SAEClassifier
     classifier = kind(direction=_DIRECTIONS[base])
-    return make_pipeline(SupervisedProjection(), classifier) if "projection" in steps else classifier
+    return (
+        make_pipeline(SupervisedProjection(), classifier) if "projection" in steps else classifier
+    )

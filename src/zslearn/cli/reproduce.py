@@ -1,0 +1,172 @@
+"""`zslearn reproduce`: the tables and figures of the paper, measured here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zslearn.cli._files import names_in
+from zslearn.cli._table import echo_json
+from zslearn.exceptions import InvalidInputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from zslearn.benchmark import Experiment, Missing, ResultsFile, Run, Source
+
+RESULTS = "results.jsonl"
+EPILOG = """\b
+Examples:
+  zslearn reproduce --quick
+  zslearn reproduce zsl ablation --data DIR --methods sae,eszsl
+  zslearn reproduce --data DIR --out results --jobs 2
+  zslearn reproduce --list
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("experiments", nargs=-1, metavar="[EXPERIMENT ...]")
+@click.option(
+    "--data",
+    metavar="DIR",
+    help="Folder with more data: xlsa17 folders, the authors' demo files, AwA with features, "
+    "flowers17. Default: $ZSLEARN_DATA, else the bundled animals alone.",
+)
+@click.option(
+    "--out",
+    default="reproduced",
+    show_default=True,
+    metavar="FOLDER",
+    help="Where the results file, the tables, the plots and the report go.",
+)
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="Processes.")
+@click.option("--methods", metavar="NAME[,NAME]", help="Methods in place of the experiments' own.")
+@click.option(
+    "--scale", type=click.FloatRange(0, 1, min_open=True), help="Size of imnet-like; 1 is full."
+)
+@click.option("--quick", is_flag=True, help="A short form: bundled data, few methods, small sizes.")
+@click.option("--repeat-failed", is_flag=True, help="Run again what has failed.")
+@click.option("--no-plots", is_flag=True, help="Leave out the plots (no matplotlib needed).")
+@click.option("--list", "only_list", is_flag=True, help="List experiments and data, run nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
+def reproduce(
+    experiments: tuple[str, ...], out: str, only_list: bool, as_json: bool, **options: Any
+) -> None:
+    """Run the experiments of the paper on the data that is there.
+
+    Without an EXPERIMENT all of them run. Each run is a row of results.jsonl in FOLDER; a run that
+    has its row is not repeated, so a stopped run goes on where it was. Tables (Markdown, LaTeX,
+    CSV), plots and the report, one HTML file, are made from that file alone. Published values
+    stand beside ours where the protocol is the same. A run that fails is a row with its reason,
+    and the exit code is 1.
+    """
+    from zslearn.benchmark import find_data
+
+    chosen = _chosen(experiments, options)
+    sources, missing = find_data(options["data"])
+    _tell_data(sources, missing, chosen)
+    if only_list:
+        _list(chosen, sources)
+        return
+    folder = _folder(out)
+    from zslearn.benchmark import ResultsFile, plan, run_experiments
+
+    results = ResultsFile(folder / RESULTS)
+    runs = plan(chosen, sources)
+    done = sum(results.find(run.key) is not None for run in runs)
+    click.echo(f"{len(runs)} runs, {done} of them done already.", err=True)
+    run_experiments(
+        runs, results, jobs=options["jobs"], repeat_failed=options["repeat_failed"], report=_tell
+    )
+    _write(results, chosen, folder, plots=not options["no_plots"])
+    rows = [results.find(run.key) or {} for run in runs]
+    _print(rows, chosen, folder, as_json)
+    failed = sum(row.get("status") == "failed" for row in rows)
+    if failed:
+        raise click.ClickException(f"{failed} of {len(rows)} runs failed; their rows say why.")
+
+
+def _chosen(names: tuple[str, ...], options: dict[str, Any]) -> list[Experiment]:
+    from dataclasses import replace
+
+    from zslearn.benchmark import choose_experiments
+
+    chosen = choose_experiments(names, names_in(options["methods"]), quick=options["quick"])
+    scale = options["scale"]
+    if scale is None:
+        return chosen
+    return [replace(e, scale=scale) if e.scale is not None else e for e in chosen]
+
+
+def _folder(out: str) -> Path:
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInputError(f"{out} is a file; --out names a folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _tell_data(sources: list[Source], missing: list[Missing], chosen: list[Experiment]) -> None:
+    """Say which data was found, and how to get what was not."""
+    if not any(experiment.data for experiment in chosen):
+        return
+    for source in sources:
+        features = f" ({source.features})" if source.features else ""
+        click.echo(f"Found {source.dataset}{features}.", err=True)
+    reasons: dict[str, list[str]] = {}
+    for item in missing:
+        reasons.setdefault(item.reason, []).append(item.dataset)
+    for reason, names in reasons.items():
+        click.echo(f"Without {', '.join(names)}: {reason}", err=True)
+
+
+def _list(chosen: list[Experiment], sources: list[Source]) -> None:
+    from zslearn.benchmark import plan
+    from zslearn.cli._table import format_table
+
+    rows = [
+        {"name": e.name, "paper": e.paper, "title": e.title, "runs": len(plan([e], sources))}
+        for e in chosen
+    ]
+    titles = {"name": "experiment", "paper": "paper", "title": "what", "runs": "runs"}
+    click.echo(format_table(rows, titles))
+
+
+def _tell(number: int, total: int, run: Run, row: dict[str, Any]) -> None:
+    """Report one run on standard error."""
+    shown = ("per_class_accuracy", "harmonic_mean", "ausuc", "clustering_loss", "hit_at_5")
+    found = ", ".join(f"{key} {row[key]:.4f}" for key in shown if row.get(key) is not None)
+    outcome = f"failed: {row['error']}" if row["status"] == "failed" else found or "done"
+    took = f" ({row['seconds']:.1f} s)" if "seconds" in row else ""
+    click.echo(f"[{number}/{total}] {run}: {outcome}{took}", err=True)
+
+
+def _write(results: ResultsFile, chosen: list[Experiment], folder: Path, *, plots: bool) -> None:
+    """Make every file from the results file alone."""
+    from zslearn.benchmark import make_tables
+    from zslearn.benchmark.output import write_plots, write_report, write_tables
+
+    rows = results.rows()
+    write_tables(make_tables(rows), folder / "tables")
+    if plots:
+        try:
+            write_plots(rows, folder / "plots")
+        except MissingExtraError as error:
+            click.echo(f"No plots: {error}", err=True)
+            plots = False
+    write_report(rows, folder / "report.html", plots=plots)
+
+
+def _print(
+    rows: list[dict[str, Any]], chosen: list[Experiment], folder: Path, as_json: bool
+) -> None:
+    if as_json:
+        echo_json(rows)
+        return
+    from zslearn.benchmark import make_tables
+
+    tables = make_tables(rows, [experiment.name for experiment in chosen])
+    for some in tables.values():
+        for table in some:
+            click.echo(table.text() + "\n")
+    click.echo(f"Written to {folder}: {RESULTS}, tables, plots, report.html", err=True)

@@ -1,0 +1,29 @@
+import json
+
+
+def test_list_names_experiments_and_what_is_missing(run, monkeypatch):
+    monkeypatch.delenv("ZSLEARN_DATA", raising=False)
+    result = run("reproduce", "--list")
+    assert result.exit_code == 0
+    assert "Table 4" in result.stdout
+    assert "Found animals28" in result.stderr
+    assert "Without AWA1, AWA2, CUB" in result.stderr
+
+
+def test_runs_write_tables_and_a_report_and_are_not_repeated(run, tmp_path):
+    arguments = ("reproduce", "clustering-equal", "--quick", "--methods", "lda", "--no-plots")
+    result = run(*arguments, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "Supervised clustering" in result.stdout
+    assert (tmp_path / "out" / "tables" / "clustering-equal.tex").is_file()
+    assert "LDA" in (tmp_path / "out" / "report.html").read_text()
+    again = run(*arguments, "--out", tmp_path / "out", "--json")
+    assert "1 runs, 1 of them done already." in again.stderr
+    assert json.loads(again.stdout)[0]["method"] == "lda"
+
+
+def test_wrong_names_and_places_are_refused(refused, tmp_path):
+    assert "Did you mean 'gzsl'?" in refused("reproduce", "gzs")
+    assert "There is no folder" in refused("reproduce", "zsl", "--data", tmp_path / "none")
+    (tmp_path / "file").write_text("")
+    assert "is a file" in refused("reproduce", "zsl", "--out", tmp_path / "file")
