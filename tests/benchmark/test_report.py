@@ -59,7 +59,7 @@ def test_page_is_whole_and_needs_nothing_from_outside(measured, rows):
 
 def test_plots_are_pictures(measured, tmp_path):
     written = write_plots(measured, tmp_path)
-    assert {path.name.split("-")[1] for path in written} >= {"clusters", "lam", "map", "confusion"}
+    assert {path.stem.split("-")[1] for path in written} >= {"clusters", "lam", "map", "confusion"}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in written)
 
 

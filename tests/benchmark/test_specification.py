@@ -62,9 +62,9 @@ def test_methods_go_to_the_experiments_they_belong_to():
 
 
 def test_unknown_names_are_refused_with_the_nearest():
-    with pytest.raises(InvalidInputError, match="no experiment 'zls'.*Did you mean 'zsl'"):
+    with pytest.raises(InvalidInputError, match=r"no experiment 'zls'.*Did you mean 'zsl'"):
         choose_experiments(["zls"])
-    with pytest.raises(InvalidInputError, match="no method 'eszl'.*'eszsl'"):
+    with pytest.raises(InvalidInputError, match=r"no method 'eszl'.*'eszsl'"):
         choose_experiments(["zsl"], ["eszl"])
     with pytest.raises(InvalidInputError, match=r"steps are projection and zscore"):
         with_steps("eszsl+projection")

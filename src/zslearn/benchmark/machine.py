@@ -37,6 +37,13 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
+def threads_for(jobs: int) -> int:
+    """Return the share of the cores of each of some processes, below what the user allows."""
+    allowed = [os.environ.get(name, "") for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")]
+    limits = [int(text) for text in allowed if text.isdigit() and int(text) > 0]
+    return max(1, min([cores() // max(1, jobs), *limits]))
+
+
 def load_average() -> float | None:
     """Return how many processes wanted a core over the last minute."""
     try:

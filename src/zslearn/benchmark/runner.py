@@ -10,11 +10,11 @@ from time import perf_counter, process_time
 from typing import Any
 
 from zslearn.benchmark.machine import (
-    cores,
     load_average,
     machine_facts,
     peak_memory_mb,
     reset_peak_memory,
+    threads_for,
 )
 from zslearn.benchmark.results import ResultsFile, plain_row
 from zslearn.benchmark.runs import execute_kind
@@ -89,7 +89,7 @@ def run_experiments(
     alone = [run for run in pending if run.exclusive]
     number = 0
     for part, width in ((shared, jobs), (alone, 1)):
-        threads = max(1, cores() // max(1, min(width, len(part))))
+        threads = threads_for(min(width, len(part)))
         for run, outcome in run_all(part, execute, jobs=width, threads=threads):
             number += 1
             row = _row(run, outcome, min(width, len(part)), threads)
