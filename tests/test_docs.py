@@ -1,4 +1,4 @@
-"""Pages of the user guide: their examples run, their links lead somewhere, their tables are current."""
+"""The user guide: its examples run, its links lead somewhere, its tables are current."""
 
 import doctest
 import re
