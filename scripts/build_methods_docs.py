@@ -1,4 +1,4 @@
-"""Write docs/methods.md from the registry and from the measured tables in benchmarks/results/.
+"""Write docs/methods.md and the README's table from the measured tables in benchmarks/results/.
 
     python scripts/build_methods_docs.py [--check]
 
@@ -17,6 +17,10 @@ from zslearn.zero_shot import METHODS
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "methods.md"
 DATA = {"CUB": "methods_cub.csv", "AwA": "methods_awa1.csv", "animals": "methods_animals.csv"}
+
+README = ROOT / "README.md"
+SHORT = ["sae-encode", "sae", "rrzsl", "eszsl", "sync-struct", "exem", "prototype-regression"]
+START, END = "<!-- results -->", "<!-- end of results -->"
 
 HEAD = """# Methods
 
@@ -103,6 +107,26 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def short_table() -> str:
+    """Return the README's table: a few methods on all data."""
+    results = {name: measured(name) for name in DATA}
+    rows = [f"| | {' | '.join(DATA)} |", "|---|" + "---|" * len(DATA)]
+    chance = [f"{float(r['sae']['chance']):.3f}".lstrip("0") for r in results.values() if r]
+    rows.append("| chance | " + " | ".join(chance) + " |")
+    for name in SHORT:
+        cells = " | ".join(_cell(results[data], name) for data in DATA)
+        rows.append(f"| {METHODS[name].title} | {cells} |")
+    return "\n".join(rows) + "\n"
+
+
+def readme() -> str:
+    """Return the README with its table brought up to date."""
+    text = README.read_text(encoding="utf-8")
+    before, _, rest = text.partition(START)
+    _, _, after = rest.partition(END)
+    return f"{before}{START}\n{short_table()}{END}{after}"
+
+
 def _accuracy(rows: dict[str, dict[str, str]], name: str) -> float:
     return float(rows[name]["per_class_accuracy"]) if name in rows else -1.0
 
@@ -116,11 +140,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="only say whether the page is current")
     arguments = parser.parse_args()
-    text = HEAD + table() + NOTES
-    if not arguments.check:
-        PAGE.write_text(text, encoding="utf-8")
-    elif PAGE.read_text(encoding="utf-8") != text:
-        sys.exit("docs/methods.md is out of date; run python scripts/build_methods_docs.py")
+    for path, text in ((PAGE, HEAD + table() + NOTES), (README, readme())):
+        if not arguments.check:
+            path.write_text(text, encoding="utf-8")
+        elif path.read_text(encoding="utf-8") != text:
+            sys.exit(f"{path.name} is out of date; run python scripts/build_methods_docs.py")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def test_the_links_of_a_page_lead_somewhere(page):
             assert (page.parent / target).exists(), target
 
 
-def test_the_page_of_methods_is_current():
+def test_the_page_of_methods_and_the_table_of_the_readme_are_current():
     script = ROOT / "scripts" / "build_methods_docs.py"
     done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
