@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy
+from threadpoolctl import threadpool_info
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -24,6 +25,7 @@ def facts() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
         "load_average": round(os.getloadavg()[0], 2),
+        "blas_threads": max(lib["num_threads"] for lib in threadpool_info()),
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,

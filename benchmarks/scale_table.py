@@ -56,6 +56,10 @@ def topk(row: Any) -> list[Row]:
     return [(what, "≤ 1.50", f"{row['ratio']:.2f} ({peers})")]
 
 
+def memory(row: Any) -> str:
+    return "memory not measured" if row["peak_mb"] is None else f"{row['peak_mb']:.0f} MB"
+
+
 def peers(result: Any) -> list[Row]:
     rows = result["rows"]
     ours = rows["SAE, λ chosen by class-wise CV"]["seconds"]
@@ -63,7 +67,7 @@ def peers(result: Any) -> list[Row]:
         (
             f"{name}, to ours ({ours:.2f} s)",
             "",
-            f"{row['seconds'] / ours:.2f}; {row['peak_mb']:.0f} MB; accuracy {row['accuracy']:.3f}",
+            f"{row['seconds'] / ours:.2f}; {memory(row)}; accuracy {row['accuracy']:.3f}",
         )
         for name, row in rows.items()
     ]
