@@ -61,6 +61,11 @@ def read_csv(path: PathLike, *, int_names: bool) -> tuple[list[Any], FloatArray,
                 "The first line must name the dimensions, as in 'class,stripes,swims'; "
                 f"got {','.join(header)!r}."
             )
+        if not any(map(_is_title, header[1:])):
+            raise InvalidInputError(
+                "The first line holds numbers; put a line above it that names the dimensions, as "
+                "in 'class,stripes,swims'."
+            )
         for line, cells in lines:
             if len(cells) != len(header):
                 raise InvalidInputError(
@@ -145,6 +150,14 @@ def _numbered_records(file: IO[str]) -> Iterator[tuple[int, list[str]]]:
                 yield reader.line_num, cells
     except csv.Error as error:
         raise InvalidInputError(f"Line {reader.line_num} is not CSV: {error}.") from error
+
+
+def _is_title(cell: str) -> bool:
+    """Dimensions may be counted, 0, 1, 2; a fraction is a value."""
+    try:
+        return float(cell).is_integer()
+    except ValueError:
+        return True
 
 
 def _integer(cell: str, line: int) -> int:

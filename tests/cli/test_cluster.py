@@ -93,3 +93,11 @@ def test_refusals(run, refused, files, saved, own, model):
     assert "1 values but" in refused("cluster", "evaluate", saved, folder / "X.npy", *wrong)
     assert "features" in refused("cluster", "predict", saved, own / "X.csv")
     assert run("cluster", "fit", *train, "-P", "lam").exit_code == 2
+
+
+def test_columns_in_another_order_are_refused(refused, files, saved):
+    folder, _ = files
+    frame = pd.read_csv(folder / "train.csv")[["c", "b", "a", "kind"]]
+    frame.to_csv(folder / "turned.csv", index=False)
+    line = refused("cluster", "evaluate", saved, folder / "turned.csv", "--labels", "kind")
+    assert "feature 1 is called 'c'; the model learned from 'a' there" in line

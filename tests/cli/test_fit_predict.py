@@ -275,3 +275,31 @@ def test_a_checkpoint_needs_features_on_disk(run, own_arguments, tmp_path):
     result = run("fit", *own_arguments, *end)
     assert result.exit_code == 2
     assert "features that stay on disk" in result.stderr
+
+
+def test_predict_refuses_columns_in_another_order(refused, run, own, model):
+    frame = pd.read_csv(own / "all.csv")
+    frame.iloc[:, ::-1].to_csv(own / "turned.csv", index=False)
+    line = refused("predict", model, own / "turned.csv", "--out", own / "out.csv")
+    assert "feature 1 is called 'f9'; the model learned from 'f0' there" in line
+    assert not (own / "out.csv").exists()
+    frame.iloc[:, ::-1].to_csv(own / "bare.csv", index=False, header=False)
+    assert run("predict", model, own / "bare.csv").exit_code == 0
+
+
+def test_predict_refuses_an_empty_list_of_candidates(run, own, model):
+    result = run("predict", model, own / "new.csv", "--candidates", " ,")
+    assert result.exit_code == 2
+    assert "--candidates names no class" in result.stderr
+
+
+def test_a_class_table_without_header_is_refused(refused, own, own_arguments):
+    lines = (own / "classes.csv").read_text().splitlines()[1:]
+    (own / "classes.csv").write_text("\n".join(lines))
+    line = refused("fit", *own_arguments, "--save", own / "m.zsl")
+    assert "classes.csv: The first line holds numbers" in line
+
+
+def test_the_bundled_animals_take_no_feature_file(refused, tmp_path):
+    line = refused("fit", "animals", "--features", "res101", "--save", tmp_path / "m.zsl")
+    assert "one set of features; leave out features='res101'" in line

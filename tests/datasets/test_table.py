@@ -141,9 +141,9 @@ def test_missing_labels_and_signatures(files):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.csv", b"f0,f1\n1,2\n3,abc\n", "could not convert string 'abc'"),
-        ("x.csv", b"f0,f1\n1,2\n3,\n", "could not convert string ''"),
-        ("x.csv", b"f0,f1\n1,2\n3\n", "column"),
+        ("x.csv", b"f0,f1\n1,2\n3,abc\n", "line 3, column 'f1': 'abc' is not a number"),
+        ("x.csv", b"f0,f1\n1,2\n3,\n", "line 3, column 'f1': '' is not a number"),
+        ("x.csv", b"f0,f1\n1,2\n3\n", "line 3 has 1 cells; 2 are needed"),
         ("x.csv", b"", "is empty"),
         ("x.csv", b"f0,f1\n", "a header and no line below"),
         ("x.csv", b"name\na\nb\n", "no column of features"),
@@ -158,6 +158,28 @@ def test_unusable_features_are_refused(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InvalidInputError, match=message):
         load_features(tmp_path / name)
+
+
+@pytest.mark.parametrize("names", [["f0", "f1"], [0, 1]])
+@pytest.mark.parametrize("index", [True, False])
+def test_tables_as_pandas_writes_them(tmp_path, names, index):
+    """The index is no feature, and a header that counts the columns is no sample."""
+    pd.DataFrame(X, columns=names).to_csv(tmp_path / "x.csv", index=index)
+    assert np.array_equal(load_features(tmp_path / "x.csv"), X)
+
+
+def test_names_of_columns_are_kept(files):
+    data = load_table(files / "named.csv", "label", TABLE)
+    assert data.extra["feature_columns"] == ("f0", "f1")
+    assert load_table(files / "bare.csv", Y, TABLE).extra["feature_columns"] == ()
+
+
+def test_a_damaged_parquet_file_is_refused_as_a_table(tmp_path):
+    (tmp_path / "x.parquet").write_bytes(b"nonsense")
+    with pytest.raises(InvalidInputError, match="not a readable Parquet file"):
+        load_table(tmp_path / "x.parquet", "label", TABLE)
+    with pytest.raises(InvalidInputError, match="not a readable Parquet file"):
+        load_table(X, Y, tmp_path / "x.parquet")
 
 
 def test_pickled_arrays_are_never_loaded(tmp_path):

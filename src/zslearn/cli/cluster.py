@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zslearn.cli._columns import check_columns, remember_columns
 from zslearn.cli._files import check_target, write_rows
 from zslearn.cli._guard import user_data, warnings_as_lines
 from zslearn.cli._parameters import set_parameters
@@ -41,6 +42,11 @@ Examples:
   zslearn cluster evaluate clusters.zsl test.csv --labels y_test.csv
   zslearn cluster evaluate clusters.zsl table.csv --labels species --json
 """
+MAPPINGS_EPILOG = """\b
+Examples:
+  zslearn cluster mappings
+  zslearn cluster mappings --json
+"""
 MAPPINGS = {
     "name": "name",
     "title": "mapping",
@@ -57,6 +63,7 @@ class Samples:
 
     X: Any
     names: Sequence[Any]
+    columns: Sequence[str] = ()
     labels: Any = None
     groups: Any = None
 
@@ -128,6 +135,7 @@ def fit(
         "lam": getattr(model.mapping_, "lam_", None),
         "fit_seconds": round(perf_counter() - start, 3),
     }
+    remember_columns(model, samples.columns)
     save(model, target)
     _tell(facts | {"file": target, "bytes": os.path.getsize(target)}, "model", as_json)
 
@@ -155,6 +163,7 @@ def predict(
     check_target(out)
     fitted = _loaded(model)
     samples = _read(features, ignore, groups=groups)
+    check_columns(fitted, samples.columns, features)
     with user_data(), warnings_as_lines():
         found = fitted.cluster(samples.X, samples.groups, n_clusters).tolist()
     rows = [{"sample": name, "cluster": c} for name, c in zip(samples.names, found, strict=True)]
@@ -162,6 +171,7 @@ def predict(
         rows = [row | {"group": g} for row, g in zip(rows, samples.groups.tolist(), strict=True)]
     if out:
         write_rows(out, rows)
+        click.echo(f"Wrote {out}.", err=True)
     if as_json:
         echo_json(rows)
     elif not out:
@@ -189,12 +199,13 @@ def evaluate(
     """
     fitted = _loaded(model)
     samples = _read(features, ignore, labels=labels, groups=groups)
+    check_columns(fitted, samples.columns, features)
     with user_data(), warnings_as_lines():
         found = fitted.cluster(samples.X, samples.groups)
     _tell(_scores(samples, found), "measure", as_json)
 
 
-@cluster.command()
+@cluster.command(epilog=MAPPINGS_EPILOG)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 def mappings(as_json: bool) -> None:
     """List the mappings that can be learnt."""
@@ -242,6 +253,7 @@ def _read(
     return Samples(
         table.X,
         list(range(len(table.X))) if table.ids is None else table.ids,
+        table.columns,
         _companion(path, labels, own, len(table.X)),
         _companion(path, groups, own, len(table.X)),
     )

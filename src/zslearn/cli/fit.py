@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zslearn.cli._columns import remember_columns
 from zslearn.cli._files import check_target
 from zslearn.cli._guard import user_data, warnings_as_lines
 from zslearn.cli._parameters import set_parameters
@@ -83,6 +84,7 @@ def fit(
     start = perf_counter()
     with user_data(), warnings_as_lines():
         _fit(model, dataset, rows, cluster, checkpoint)
+    remember_columns(model, dataset.extra.get("feature_columns", ()))
     facts = _facts(model, method, len(rows), perf_counter() - start)
     from zslearn.persistence import save
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zslearn.cli._columns import check_columns
 from zslearn.cli._files import check_target, names_in, names_in_file, write_rows
 from zslearn.cli._guard import user_data, warnings_as_lines
 from zslearn.cli._table import echo_json, format_table
@@ -58,7 +59,7 @@ def predict(
     _check_classifier(classifier, model)
     if options["add_classes"]:
         _add_classes(classifier, options["add_classes"])
-    names, X = _samples(features, options["ignore"])
+    names, X = _samples(classifier, features, options["ignore"])
     candidates = _candidates(classifier, options)
     click.echo(f"Naming {len(X)} samples among {len(candidates)} classes ...", err=True)
     with user_data(), warnings_as_lines():
@@ -66,6 +67,7 @@ def predict(
     rows = [{"sample": name} | row for name, row in zip(names, rows, strict=True)]
     if out:
         write_rows(out, rows)
+        click.echo(f"Wrote {out}.", err=True)
     if as_json:
         echo_json(rows)
     elif not out:
@@ -87,13 +89,16 @@ def _add_classes(classifier: ZeroShotClassifier, path: str) -> None:
     classifier.add_classes(Signatures.from_csv(path, int_names=whole_numbers))
 
 
-def _samples(path: str, ignore: Sequence[str]) -> tuple[list[Any], Any]:
+def _samples(
+    classifier: ZeroShotClassifier, path: str, ignore: Sequence[str]
+) -> tuple[list[Any], Any]:
     """Return the names of the samples, their row numbers where they have none, and features."""
     from zslearn.datasets._feature_files import read_feature_table
 
     table = read_feature_table(Path(path), ignore=ignore)
     if not len(table.X):
         raise InvalidInputError(f"{path} has no samples.")
+    check_columns(classifier, table.columns, path)
     return (list(range(len(table.X))) if table.ids is None else table.ids), table.X
 
 
@@ -109,6 +114,8 @@ def _candidates(classifier: ZeroShotClassifier, options: dict[str, Any]) -> list
             raise InvalidInputError("every class of the model was trained on; none is unseen.")
         return unseen
     named = names_in(options["candidates"])
+    if options["candidates"] is not None and not named:
+        raise click.UsageError("--candidates names no class")
     if options["candidates_file"]:
         named = names_in_file(options["candidates_file"])
     if not named:

@@ -21,11 +21,16 @@ ENDINGS = (".npy", ".npz", ".csv", ".parquet")
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """The numbers of a file; for a table also its first column of text and a column of labels."""
+    """The numbers of a file.
+
+    A table also has names of its columns of numbers, its first column of text and a column of
+    labels.
+    """
 
     X: NDArray[Any]
     ids: list[str] | None = None
     labels: NDArray[Any] | None = None
+    columns: tuple[str, ...] = ()
 
 
 def load_features(
@@ -39,7 +44,7 @@ def load_features(
         - ``.npy``: an array of shape (n_samples, n_features).
         - ``.npz``: the same under the name ``X``, or as the only array.
         - ``.csv``: one sample a line, with or without a header line; a first column that holds
-          text is taken for identifiers and left out.
+          text, or has no name in the header, is taken for identifiers and left out.
         - ``.parquet``: the same as a table (needs ``pip install 'zslearn[table]'``).
     ignore : collection of str, default=()
         Columns of a table that are no features, for example its labels.
@@ -93,9 +98,13 @@ def read_feature_table(
 def table_columns(path: Path) -> list[str]:
     """Return the column names of a table; none for an array or a CSV file without a header."""
     if path.suffix.lower() == ".parquet":
-        parquet = require("pyarrow.parquet", extra="table", purpose="Reading Parquet")
-        return list(parquet.read_schema(path).names)
+        return list(_parquet(path, "read_schema").names)
     return _header(path)[0] if path.suffix.lower() == ".csv" else []
+
+
+def read_parquet(path: Path) -> Any:
+    """Read a Parquet file as a table of pyarrow."""
+    return _parquet(path, "read_table")
 
 
 def read_array(path: Path, name: str, *, mmap: bool = False) -> NDArray[Any]:
@@ -154,13 +163,21 @@ def _header(path: Path) -> tuple[list[str], list[str]]:
         raise InvalidInputError(f"{path} is not a CSV file in UTF-8 ({error}).") from error
     if not lines:
         raise InvalidInputError(f"{path} is empty.")
-    # Only a header has text in a column after the first; a single column may be a header too.
-    named = not any(map(_is_number, lines[0][1:] or lines[0]))
-    if not named:
+    if not _is_header(lines[0]):
         return [], lines[0]
     if len(lines) < 2:
         raise InvalidInputError(f"{path} has a header and no line below it.")
     return lines[0], lines[1]
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Only a header has text in a column after the first; a single column may be a header too.
+
+    pandas numbers the columns of an array, and leaves its index, if it writes it, without a name.
+    """
+    titles = cells[1:] if cells[0] == "" else cells
+    counted = len(titles) > 1 and titles == [str(i) for i in range(len(titles))]
+    return counted or not any(map(_is_number, cells[1:] or cells))
 
 
 def _load_csv(path: Path, columns: list[int], skip: int, dtype: type) -> NDArray[Any]:
@@ -177,9 +194,26 @@ def _load_csv(path: Path, columns: list[int], skip: int, dtype: type) -> NDArray
             encoding="utf-8-sig",
         )
     except ValueError as error:
-        raise InvalidInputError(
-            f"{path}: {error} Lines count from 0 below the header, columns from 0."
-        ) from error
+        raise InvalidInputError(f"{path}: {_first_fault(path, columns, skip) or error}") from error
+
+
+def _first_fault(path: Path, columns: list[int], skip: int) -> str | None:
+    """Find the first cell that is no number, and tell it as an editor counts lines."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file)
+        header = next(reader, []) if skip else []
+        for cells in filter(None, reader):
+            line = f"line {reader.line_num}"
+            if len(cells) <= max(columns):
+                return f"{line} has {len(cells)} cells; {max(columns) + 1} are needed."
+            wrong = [column for column in columns if not _is_number(cells[column])]
+            if wrong:
+                name = repr(header[wrong[0]]) if header else wrong[0] + 1
+                return (
+                    f"{line}, column {name}: {cells[wrong[0]]!r} is not a number. Correct it, or "
+                    "leave out the column if it is no feature."
+                )
+    return None
 
 
 def _read_csv(path: Path, label: str | None, ignore: Collection[str]) -> FeatureTable:
@@ -187,14 +221,17 @@ def _read_csv(path: Path, label: str | None, ignore: Collection[str]) -> Feature
     left_out = {names.index(name) for name in _known([*ignore, label], names, path)}
     skip = 1 if names else 0
     ids = None
-    if 0 not in left_out and not _is_number(first[0]):
+    # The index of a pandas table has no name; it counts rows and would be learnt from.
+    unnamed = len(names) > 1 and names[0] == ""
+    if 0 not in left_out and (unnamed or not _is_number(first[0])):
         ids = _load_csv(path, [0], skip, str)[:, 0].tolist()
         left_out.add(0)
     numeric = [column for column in range(len(first)) if column not in left_out]
     if not numeric:
         raise InvalidInputError(f"{path} has no column of features.")
     labels = None if label is None else _load_csv(path, [names.index(label)], skip, str)[:, 0]
-    return FeatureTable(_load_csv(path, numeric, skip, float), ids, labels)
+    columns = tuple(names[column] for column in numeric) if names else ()
+    return FeatureTable(_load_csv(path, numeric, skip, float), ids, labels, columns)
 
 
 def _known(wanted: list[str | None], names: list[str], path: Path) -> list[str]:
@@ -209,12 +246,17 @@ def _known(wanted: list[str | None], names: list[str], path: Path) -> list[str]:
     return columns
 
 
-def _read_parquet(path: Path, label: str | None, ignore: Collection[str]) -> FeatureTable:
+def _parquet(path: Path, reader: str) -> Any:
+    """Read a Parquet file by a function of pyarrow, refusing what is none."""
     parquet = require("pyarrow.parquet", extra="table", purpose="Reading Parquet")
     try:
-        table = parquet.read_table(path)
+        return getattr(parquet, reader)(path)
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"{path} is not a readable Parquet file ({error}).") from error
+
+
+def _read_parquet(path: Path, label: str | None, ignore: Collection[str]) -> FeatureTable:
+    table = read_parquet(path)
     names = table.column_names
     left_out = set(_known([*ignore, label], names, path))
     columns = {name: table[name].to_numpy() for name in names if name not in left_out}
@@ -229,4 +271,4 @@ def _read_parquet(path: Path, label: str | None, ignore: Collection[str]) -> Fea
             else f"{path} has no column of features."
         )
     labels = None if label is None else np.asarray(table[label].to_pylist())
-    return FeatureTable(np.column_stack(list(columns.values())), ids, labels)
+    return FeatureTable(np.column_stack(list(columns.values())), ids, labels, tuple(columns))

@@ -70,6 +70,10 @@ def open_dataset(
     'animals28'
     """
     if str(path) in ("animals", "animals28"):
+        if features is not None:
+            raise InvalidInputError(
+                f"The bundled animals have one set of features; leave out features={features!r}."
+            )
         dataset = load_animals()
         return dataset if semantics is None else dataset.prefer(semantics)
     place = Path(path)

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn._optional import require
 from zslearn.datasets._class_split import ClassSplit
 from zslearn.datasets._dataset import ZeroShotDataset
 from zslearn.datasets._feature_files import (
     FeatureTable,
     read_array,
     read_feature_table,
+    read_parquet,
     table_columns,
 )
 from zslearn.exceptions import InvalidInputError, MissingFileError
@@ -55,7 +55,8 @@ def load_table(
     Returns
     -------
     ZeroShotDataset
-        With the semantic space "signatures" and, where a class is unseen, the split "own".
+        With the semantic space "signatures" and, where a class is unseen, the split "own";
+        `extra` holds "feature_columns", the names of the columns of a table of features.
         Labels take the type of the class names, so the class 7 of a ``.npy`` file finds the
         "7" of a CSV file.
 
@@ -91,6 +92,7 @@ def load_table(
         image_files=table.ids,
         features=f"{table.X.shape[1]} dimensions" if table.X.ndim == 2 else "",
         source=str(features) if _is_path(features) else "arrays",
+        extra={"feature_columns": table.columns},
     )
 
 
@@ -167,9 +169,10 @@ def _signatures(source: Any) -> Signatures:
 def _parquet_signatures(path: Path) -> Signatures:
     if not path.is_file():
         raise MissingFileError(f"There is no file {str(path)!r}; check the path.")
-    parquet = require("pyarrow.parquet", extra="table", purpose="Reading Parquet")
-    table = parquet.read_table(path)
+    table = read_parquet(path)
     first, *others = table.column_names
+    if not others:
+        raise InvalidInputError(f"{path} has the column {first!r} alone; it must hold dimensions.")
     vectors = np.column_stack([table[name].to_numpy() for name in others])
     return Signatures(table[first].to_pylist(), vectors, others)
 

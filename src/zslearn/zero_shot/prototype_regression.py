@@ -377,8 +377,7 @@ class PrototypeRegression(ZeroShotClassifier):
 
     def _deals(self, y: NDArray[np.intp]) -> Iterator[list[NDArray[np.intp]]]:
         """Held-out rows of each fold, for every deal of the classes; none with too few classes."""
-        n_classes = len(self.classes_)
-        n_splits = min(self.cv, n_classes // 2)
+        n_splits = min(self.cv, len(self.classes_) // 2)
         if n_splits < 2 or self.signatures is None:
             return
         for repeat in range(self.n_repeats):
@@ -394,8 +393,7 @@ class PrototypeRegression(ZeroShotClassifier):
         number = isinstance(value, (int, float, np.integer, np.floating))
         if isinstance(value, bool) or not number or not np.isfinite(value):
             raise InvalidInputError(f"{name} must be 'cv' or a number; got {value!r}.")
-        low = 0.0 if name != "shrinkage" else -1e-300
-        if value <= low or (name == "shrinkage" and value > 1):
+        if not (0 <= value <= 1 if name == "shrinkage" else value > 0):
             allowed = "between 0 and 1" if name == "shrinkage" else "positive"
             raise InvalidInputError(f"{name} must be {allowed}; got {value!r}.")
         return (float(value),)
