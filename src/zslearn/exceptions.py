@@ -118,7 +118,7 @@ class ClusterError(ZslearnError, ConnectionError):
 def closest_name(name: object, known: Iterable[object]) -> object | None:
     """Return the known name most like `name`, or None if nothing is near."""
     spelled = {str(_plain(other)): _plain(other) for other in known}
-    near = difflib.get_close_matches(str(_plain(name)), spelled, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(str(_plain(name)), spelled, n=1, cutoff=0.6)
     return spelled[near[0]] if near else None
 
 

@@ -49,7 +49,7 @@ METHODS: dict[str, Method] = {
     "sae-encode": Method("sae:SAEClassifier", "SAE (encoder)", parameters={"direction": "encode"}),
     "sae-both": Method("sae:SAEClassifier", "SAE (both)", parameters={"direction": "both"}),
     "prototype-regression": Method(
-        "prototype_regression:PrototypeRegression", "Prototype regression (ours)", "minutes"
+        "prototype_regression:PrototypeRegression", "Prototype regression (ours)"
     ),
     "legacy_awa": Method("legacy:LegacyAwA", "SAE, authors' AwA demo"),
     "legacy_cub": Method("legacy:LegacyCUB", "SAE, authors' CUB demo"),

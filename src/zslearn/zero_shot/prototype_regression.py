@@ -219,7 +219,7 @@ class PrototypeRegression(ZeroShotClassifier):
 
     def _prepare(self, S: NDArray) -> tuple[NDArray, NDArray]:
         kernel = self._kernel(S)
-        squared = np.einsum("ij,jk,ik->i", kernel, self.dual_gram_, kernel)
+        squared = np.sum((kernel @ self.dual_gram_) * kernel, axis=1)
         return kernel @ self.dual_coef_, -0.5 * squared - kernel @ self.dual_shift_
 
     def _score(self, X: Features, prepared: tuple[NDArray, NDArray]) -> NDArray:
@@ -322,7 +322,7 @@ class PrototypeRegression(ZeroShotClassifier):
             whitened = M * spectrum.scale(shrinkage) ** 2
             products, gram = X @ whitened.T, M @ whitened.T
             for j, B in enumerate(regressions):
-                squared = np.einsum("ij,jk,ik->i", B, gram, B)
+                squared = np.sum((B @ gram) * B, axis=1)
                 guess = (products @ B.T - 0.5 * squared).argmax(axis=1)
                 hits[i, j] = mean_recall(guess == truth, truth)
         return hits.reshape(-1, len(grids["bandwidth"]), len(grids["ridge"]))
