@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metaestimators import available_if
 
 from zslearn.autoencoder._path import (
@@ -27,10 +26,9 @@ from zslearn.core.paths import Direction
 from zslearn.core.row_space import reduced
 from zslearn.core.sylvester import Method
 from zslearn.exceptions import InvalidInputError
-from zslearn.model_selection import ClassKFold
 from zslearn.signatures import Signatures
 from zslearn.zero_shot._base import Features, ZeroShotClassifier
-from zslearn.zero_shot._folds import folds_of_classes
+from zslearn.zero_shot._folds import folds_of_classes, parameter_folds
 from zslearn.zero_shot._tags import ZeroShotTags
 
 DIRECTIONS = ("decode", "encode", "both")
@@ -166,7 +164,10 @@ class SAEClassifier(ZeroShotClassifier):
         self._check_choices()
         self._moments: Moments | None = None
         X, lift = reduced(X)
-        folds = self._folds(X, y) if self.lam == "cv" else []
+        folds = []
+        if self.lam == "cv":
+            one_hot = self.signatures is None
+            folds = parameter_folds(X, y, self.cv, self.random_state, one_hot=one_hot)
         parts = fold_moments(X, y, folds) if folds else [Moments.of(X, y)]
         moments = sum(parts[1:], parts[0])
         self._choose_lam(X, y, moments, folds, parts)
@@ -368,18 +369,6 @@ class SAEClassifier(ZeroShotClassifier):
             }
             best = curves.mean(axis=2).argmax(axis=1)
             self.lam_ = {way: float(lams[i]) for way, i in zip(ways, best, strict=True)}
-
-    def _folds(self, X: Features, y: NDArray[np.intp]) -> list[Any]:
-        """Folds that hold out at least two classes each; none if there are too few classes."""
-        if self.signatures is None:
-            n_splits = min(self.cv, int(np.bincount(y).min()))
-            splitter: Any = StratifiedKFold
-        else:
-            n_splits = min(self.cv, len(self.classes_) // 2)
-            splitter = ClassKFold
-        if n_splits < 2:
-            return []
-        return list(splitter(n_splits, shuffle=True, random_state=self.random_state).split(X, y))
 
     def _check_choices(self) -> None:
         check_metric(self.metric)
