@@ -176,10 +176,12 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=10, help="random class splits a data set")
     parser.add_argument("--part", choices=("main", "ablation", "hard"), default="main")
     arguments = parser.parse_args()
-    rows = list(runs(arguments.part, arguments.data, arguments.splits))
     RESULTS.mkdir(exist_ok=True)
     target = RESULTS / f"prototype_regression_{arguments.part}"
-    target.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
+    rows: list[dict[str, Any]] = []
+    for row in runs(arguments.part, arguments.data, arguments.splits):
+        rows.append(row)
+        target.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
     reference = "all parts" if arguments.part == "ablation" else OURS
     table = paired_table(rows, reference)
     target.with_suffix(".md").write_text(table)

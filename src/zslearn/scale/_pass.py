@@ -18,6 +18,7 @@ from zslearn.datasets._progress import progress_bar
 from zslearn.exceptions import InvalidInputError
 from zslearn.scale._checkpoint import Checkpoint
 from zslearn.scale._plan import Outcome, Plan
+from zslearn.scale._rows import Scratch
 from zslearn.scale._source import Block, Source, label_sum
 
 # A block of rows as read; with its transformed copy and one such pair a thread, memory is bounded.
@@ -50,6 +51,7 @@ class Pass:
         self.kept = Reservoir(plan.per_class) if plan.folded else None
         self.n_blocks = 0
         self.n_rows = 0
+        self._scratch = Scratch()
 
     def contribution(self, block: Block) -> Contribution:
         """Compute what a block adds; changes nothing, so any thread may call it."""
@@ -61,7 +63,7 @@ class Pass:
                 X, y, numbers = X[used], y[used], numbers[used]
         if len(y) == 0:
             return Contribution(len(block.y))
-        x = self.plan.transform.apply(X, numbers)
+        x = self.plan.transform.apply(X, numbers, self._scratch)
         rows = None if self.kept is None else self.kept.offer(x, y, numbers)
         if self.total.origin is not None:
             x -= self.total.origin.astype(x.dtype)
