@@ -3,7 +3,8 @@
     python benchmarks/prototype_regression.py --data DIR [--splits 10] [--part main|ablation|hard]
 
 Every parameter of every method is chosen on the seen classes of its split. Differences are paired
-over splits and come with a 95 % t-interval. The rows go to benchmarks/results/.
+over splits and come with a 95 % t-interval. The rows go to benchmarks/results/; those that are
+there already are not measured again.
 """
 
 from __future__ import annotations
@@ -115,24 +116,26 @@ def problems(folder: Path, n_splits: int) -> Iterator[Problem]:
     awa = open_dataset(folder / "xlsa17" / "AWA1", features="hist5_pca500")
     yield from named_splits(awa, "AWA1", "attributes")
     yield from named_splits(awa, "AWA1 word vectors", "word vectors")
+    yield from random_splits(awa, "AWA1", "attributes", 10, n_splits)
     birds = open_dataset(folder / "xlsa17" / "CUB", features="effnet_lite0")
     yield from named_splits(birds, "CUB", "attributes")
     yield from named_splits(birds, "CUB sentences", "sentences")
     yield from random_splits(birds, "CUB", "attributes", 50, n_splits)
 
 
-def runs(part: str, folder: Path, n_splits: int) -> Iterator[dict[str, Any]]:
+def runs(part: str, folder: Path, n_splits: int) -> Iterator[tuple[Problem, str, Any]]:
+    """Yield what to run: a problem, the name of the method and the method."""
     for problem in problems(folder, n_splits):
         if part == "main":
             for name in [OURS, *RIVALS]:
-                yield measured(problem, name, make_classifier(name, problem.signatures))
+                yield problem, name, make_classifier(name, problem.signatures)
         elif part == "ablation":
             for label, fixed in ABLATION.items():
-                yield measured(problem, label, PrototypeRegression(problem.signatures, **fixed))
+                yield problem, label, PrototypeRegression(problem.signatures, **fixed)
         elif problem.split == "proposed":
             for case in harder(problem, seed=0):
-                for name in (OURS, "sae", "rrzsl", "eszsl"):
-                    yield measured(case, name, make_classifier(name, case.signatures))
+                for name in (OURS, "sae", "rrzsl", "eszsl", "exem"):
+                    yield case, name, make_classifier(name, case.signatures)
 
 
 def paired_table(rows: list[dict[str, Any]], reference: str) -> str:
@@ -141,14 +144,18 @@ def paired_table(rows: list[dict[str, Any]], reference: str) -> str:
         "| data | splits | method | accuracy | difference | 95 % interval | fit, s |",
         "|---|---|---|---|---|---|---|",
     ]
-    groups = {(row["data"], row["split"].split(" ")[0]) for row in rows}
-    for data, kind in sorted(groups):
-        chosen = [r for r in rows if r["data"] == data and r["split"].split(" ")[0] == kind]
+    for data, kind in dict.fromkeys((row["data"], _kind(row["split"])) for row in rows):
+        chosen = [r for r in rows if r["data"] == data and _kind(r["split"]) == kind]
         base = {r["split"]: r["accuracy"] for r in chosen if r["method"] == reference}
         for method in dict.fromkeys(r["method"] for r in chosen):
             own = [r for r in chosen if r["method"] == method and r["accuracy"] is not None]
             lines.append(_line(data, kind, method, own, base))
     return "\n".join(lines) + "\n"
+
+
+def _kind(split: str) -> str:
+    """Random splits belong together, whatever their number."""
+    return split.split(" ")[0] if split.startswith("random") else split
 
 
 def _line(
@@ -178,10 +185,13 @@ def main() -> None:
     arguments = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     target = RESULTS / f"prototype_regression_{arguments.part}"
-    rows: list[dict[str, Any]] = []
-    for row in runs(arguments.part, arguments.data, arguments.splits):
-        rows.append(row)
-        target.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n")
+    kept = target.with_suffix(".json")
+    rows: list[dict[str, Any]] = json.loads(kept.read_text()) if kept.is_file() else []
+    done = {(row["data"], row["split"], row["method"]) for row in rows}
+    for problem, label, classifier in runs(arguments.part, arguments.data, arguments.splits):
+        if (problem.data, problem.split, label) not in done:
+            rows.append(measured(problem, label, classifier))
+            kept.write_text(json.dumps(rows, indent=1) + "\n")
     reference = "all parts" if arguments.part == "ablation" else OURS
     table = paired_table(rows, reference)
     target.with_suffix(".md").write_text(table)

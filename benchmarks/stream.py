@@ -90,8 +90,9 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
 
     figure = Figure(figsize=(5, 3.2), layout="constrained")
     axes = figure.add_subplot()
-    axes.semilogx([r["rows"] for r in rows], [r["us_per_row"] for r in rows], "o-", color="black")
-    axes.set(xlabel="samples", ylabel="µs a sample", ylim=(0, 1.15 * max(r["us_per_row"] for r in rows)))
+    costs = [r["us_per_row"] for r in rows]
+    axes.semilogx([r["rows"] for r in rows], costs, "o-", color="black")
+    axes.set(xlabel="samples", ylabel="µs a sample", ylim=(0, 1.15 * max(costs)))
     axes.set_title("Fit from disk, 1,024 features", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)
