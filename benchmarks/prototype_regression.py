@@ -144,8 +144,8 @@ def paired_table(rows: list[dict[str, Any]], reference: str) -> str:
         "| data | splits | method | accuracy | difference | 95 % interval | fit, s |",
         "|---|---|---|---|---|---|---|",
     ]
-    for data, kind in dict.fromkeys((row["data"], _kind(row["split"])) for row in rows):
-        chosen = [r for r in rows if r["data"] == data and _kind(r["split"]) == kind]
+    for data, kind in dict.fromkeys((row["data"], kind_of(row["split"])) for row in rows):
+        chosen = [r for r in rows if r["data"] == data and kind_of(r["split"]) == kind]
         base = {r["split"]: r["accuracy"] for r in chosen if r["method"] == reference}
         for method in dict.fromkeys(r["method"] for r in chosen):
             own = [r for r in chosen if r["method"] == method and r["accuracy"] is not None]
@@ -153,7 +153,7 @@ def paired_table(rows: list[dict[str, Any]], reference: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _kind(split: str) -> str:
+def kind_of(split: str) -> str:
     """Random splits belong together, whatever their number."""
     return split.split(" ")[0] if split.startswith("random") else split
 

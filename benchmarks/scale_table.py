@@ -1,9 +1,8 @@
-"""Write results/scale.md: what the benchmarks of scale measured, beside their targets.
+"""Write the table of docs/performance.md: what the benchmarks of scale measured, and the targets.
 
-    python benchmarks/scale_table.py
+    python benchmarks/scale_table.py [--check]
 
-Reads the JSON files that gram.py, stream.py, topk.py, peers.py and dask_scaling.py left in results/
-and leaves out those that were not run.
+Reads the JSON files that the scripts named in PARTS left in results/.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import machine
+import pages
 
 Row = tuple[str, str, str]
 
@@ -20,10 +20,10 @@ Row = tuple[str, str, str]
 def gram(rows: Any) -> list[Row]:
     return [
         (
-            f"pass over {row['features']} {row['dtype']} features, share of the multiply rate",
-            "≥ 0.80 in memory, ≤ 1.25 from disk",
-            f"{row['share_of_roof']:.2f}"
-            + (f"; from disk {row['of_the_larger']:.2f}" if "of_the_larger" in row else ""),
+            f"pass over {row['features']:,} {row['dtype']} features: share of the arithmetic "
+            "limit in memory; from disk, to the larger of arithmetic and reading",
+            "≥ .80; ≤ 1.25",
+            f"{row['share_of_roof']:.2f}; {row['of_the_larger']:.2f}",
         )
         for row in rows
     ]
@@ -65,7 +65,7 @@ def peers(result: Any) -> list[Row]:
     ours = rows["SAE, λ chosen by class-wise CV"]["seconds"]
     table = [
         (
-            f"{name}, to ours ({ours:.2f} s)",
+            f"CUB: {name}; seconds to ours ({ours:.2f} s), peak memory, accuracy",
             "",
             f"{row['seconds'] / ours:.2f}; {memory(row)}; accuracy {row['accuracy']:.3f}",
         )
@@ -92,29 +92,26 @@ def dask_scaling(row: Any) -> list[Row]:
     ]
 
 
-PARTS: dict[str, Callable[[Any], list[Row]]] = {
-    "gram": gram,
-    "stream": stream,
-    "topk": topk,
-    "peers": peers,
-    "dask_scaling": dask_scaling,
+# How each script was called, and what reads its result.
+PARTS: dict[str, tuple[str, Callable[[Any], list[Row]]]] = {
+    "gram": ("gram.py --folder DIR", gram),
+    "stream": ("stream.py --folder DIR --plot FILE", stream),
+    "topk": ("topk.py", topk),
+    "peers": ("peers.py --data CUB --features effnet_lite0", peers),
+    "dask_scaling": ("dask_scaling.py --folder DIR", dask_scaling),
 }
 
 
-def main() -> None:
-    lines = ["| figure | target | measured | script | load |", "|---|---|---|---|---|"]
-    for name, part in PARTS.items():
-        path = machine.RESULTS / f"{name}.json"
-        if not path.is_file():
-            print(f"{path.name} is not there; run {name}.py")
-            continue
-        document = json.loads(path.read_text())
-        load = document["machine"]["load_average"]
-        for what, target, value in part(document["rows"]):
-            lines.append(f"| {what} | {target} | {value} | `{name}.py` | {load} |")
-    (machine.RESULTS / "scale.md").write_text("\n".join(lines) + "\n")
-    print("\n".join(lines))
+def table() -> str:
+    lines = ["| figure | target | measured | command |", "|---|---|---|---|"]
+    for name, (command, part) in PARTS.items():
+        document = json.loads((machine.RESULTS / f"{name}.json").read_text())
+        lines += [
+            f"| {what} | {target} | {value} | `{command}` |"
+            for what, target, value in part(document["rows"])
+        ]
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
-    main()
+    pages.main(__doc__.splitlines()[0], "performance.md", {"scale": table()})

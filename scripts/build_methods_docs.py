@@ -1,22 +1,25 @@
-"""Write docs/methods.md and the README's table from the measured tables in benchmarks/results/.
+"""Write docs/methods.md and the README's table from the results of ``zslearn reproduce``.
 
     python scripts/build_methods_docs.py [--check]
 
-The tables are made by ``zslearn evaluate DATA --method all --protocol zsl --csv FILE``.
+The results are made by ``zslearn reproduce --data DIR --out benchmarks/results/reproduce``.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from pathlib import Path
+from typing import Any
 
+from zslearn.benchmark import ResultsFile
+from zslearn.benchmark.tables.selection import MAIN_SPACES, select
 from zslearn.zero_shot import METHODS
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "methods.md"
-DATA = {"CUB": "methods_cub.csv", "AwA": "methods_awa1.csv", "animals": "methods_animals.csv"}
+RESULTS = ROOT / "benchmarks" / "results" / "reproduce" / "results.jsonl"
+DATA = {"CUB": "CUB", "AwA": "AWA1", "animals": "animals28"}
 
 README = ROOT / "README.md"
 SHORT = ["sae-encode", "sae", "rrzsl", "eszsl", "sync-struct", "exem", "prototype-regression"]
@@ -77,18 +80,28 @@ One file with a class, one line in the registry, and the public checks of
 """
 
 
-def measured(name: str) -> dict[str, dict[str, str]]:
-    """Rows of one measured table by method; empty if it has not been made."""
-    path = ROOT / "benchmarks" / "results" / DATA[name]
-    if not path.exists():
-        return {}
-    with path.open(newline="", encoding="utf-8") as file:
-        return {row["method"]: row for row in csv.DictReader(file) if row["status"] == "ok"}
+Results = dict[str, dict[str, Any]]
+
+
+def measured(protocol: str = "conventional") -> dict[str, Results]:
+    """Rows of the proposed split by data set and method."""
+    rows = select(
+        ResultsFile(RESULTS).rows(),
+        kind="zero-shot",
+        status="ok",
+        protocol=protocol,
+        split="proposed",
+        semantics=MAIN_SPACES,
+    )
+    return {
+        title: {row["method"]: row for row in rows if row["dataset"] == name}
+        for title, name in DATA.items()
+    }
 
 
 def table() -> str:
     """Return the methods with their accuracies, best on CUB first."""
-    results = {name: measured(name) for name in DATA}
+    results = measured()
     cub = results["CUB"]
     order = sorted(METHODS, key=lambda name: -_accuracy(cub, name))
     lines = [
@@ -98,7 +111,7 @@ def table() -> str:
     for name in order:
         tags = METHODS[name].tags
         cells = [_cell(results[data], name) for data in DATA]
-        seconds = f"{float(cub[name]['fit_seconds']):.0f}" if name in cub else ""
+        seconds = f"{cub[name]['fit_seconds']:.0f}" if name in cub else ""
         mark = " †" if tags.transductive else ""
         lines.append(
             f"| {METHODS[name].title}{mark} | `{name}` | {tags.kind} | {' | '.join(cells)} | "
@@ -109,13 +122,15 @@ def table() -> str:
 
 def short_table() -> str:
     """Return the README's table: a few methods on all data."""
-    results = {name: measured(name) for name in DATA}
-    rows = [f"| | {' | '.join(DATA)} |", "|---|" + "---|" * len(DATA)]
-    chance = [f"{float(r['sae']['chance']):.3f}".lstrip("0") for r in results.values() if r]
-    rows.append("| chance | " + " | ".join(chance) + " |")
+    results, both = measured(), measured("generalized")
+    head = [*DATA, *(f"{name}, H" for name in DATA)]
+    rows = [f"| | {' | '.join(head)} |", "|---|" + "---|" * len(head)]
+    chance = [_short(results[data]["sae"]["chance"]) for data in DATA]
+    rows.append("| chance | " + " | ".join([*chance, *["" for _ in DATA]]) + " |")
     for name in SHORT:
-        cells = " | ".join(_cell(results[data], name) for data in DATA)
-        rows.append(f"| {METHODS[name].title} | {cells} |")
+        cells = [_cell(results[data], name) for data in DATA]
+        cells += [_cell(both[data], name, "calibrated_harmonic_mean") for data in DATA]
+        rows.append(f"| {METHODS[name].title} | {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
 
 
@@ -127,12 +142,16 @@ def readme() -> str:
     return f"{before}{START}\n{short_table()}{END}{after}"
 
 
-def _accuracy(rows: dict[str, dict[str, str]], name: str) -> float:
+def _accuracy(rows: Results, name: str) -> float:
     return float(rows[name]["per_class_accuracy"]) if name in rows else -1.0
 
 
-def _cell(rows: dict[str, dict[str, str]], name: str) -> str:
-    return f"{_accuracy(rows, name):.3f}".lstrip("0") if name in rows else "–"
+def _cell(rows: Results, name: str, measure: str = "per_class_accuracy") -> str:
+    return _short(rows[name][measure]) if name in rows else "–"
+
+
+def _short(share: float) -> str:
+    return f"{share:.3f}".lstrip("0")
 
 
 def main() -> None:

@@ -31,7 +31,11 @@ def test_the_links_of_a_page_lead_somewhere(page):
             assert (page.parent / target).exists(), target
 
 
-def test_the_page_of_methods_and_the_table_of_the_readme_are_current():
-    script = ROOT / "scripts" / "build_methods_docs.py"
-    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True)
+@pytest.mark.parametrize(
+    "script",
+    ["scripts/build_methods_docs.py", "benchmarks/scale_table.py", "benchmarks/prototype_table.py"],
+)
+def test_tables_made_from_results_are_current(script):
+    command = [sys.executable, str(ROOT / script), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

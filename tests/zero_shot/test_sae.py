@@ -243,6 +243,8 @@ def test_a_class_that_cannot_be_explained_is_refused(data, train):
         clf.explain(train[0][0], "yeti")
     with pytest.raises(ValueError, match="13 features, but SAEClassifier is expecting 14"):
         clf.explain(train[0][0][:-1], "seen0")
+    with pytest.raises(ValueError, match=r"one sample is explained at a time.*\(2, 14\)"):
+        clf.explain(train[0][:2], "seen0")
 
 
 def test_samples_given_twice_change_nothing(data, train):

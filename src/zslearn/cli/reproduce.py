@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from zslearn.benchmark import Experiment, Missing, ResultsFile, Run, Source
 
 RESULTS = "results.jsonl"
+MOST_JOBS = 4  # each process holds a data set
 EPILOG = """\b
 Examples:
   zslearn reproduce --quick
   zslearn reproduce zsl ablation --data DIR --methods sae,eszsl
-  zslearn reproduce --data DIR --out results --jobs 2
+  zslearn reproduce --data DIR --out results
   zslearn reproduce --list
 """
 
@@ -39,7 +40,9 @@ Examples:
     metavar="FOLDER",
     help="Where the results file, the tables, the plots and the report go.",
 )
-@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="Processes.")
+@click.option(
+    "--jobs", type=click.IntRange(1), help="Processes; by default one for each core, 4 at most."
+)
 @click.option("--methods", metavar="NAME[,NAME]", help="Methods in place of the experiments' own.")
 @click.option(
     "--scale", type=click.FloatRange(0, 1, min_open=True), help="Size of imnet-like; 1 is full."
@@ -70,14 +73,14 @@ def reproduce(
         return
     folder = _folder(out)
     from zslearn.benchmark import ResultsFile, plan, run_experiments
+    from zslearn.benchmark.machine import cores
 
     results = ResultsFile(folder / RESULTS)
     runs = plan(chosen, sources)
     done = sum(results.find(run.key) is not None for run in runs)
     click.echo(f"{len(runs)} runs, {done} of them done already.", err=True)
-    run_experiments(
-        runs, results, jobs=options["jobs"], repeat_failed=options["repeat_failed"], report=_tell
-    )
+    jobs = options["jobs"] or min(cores(), MOST_JOBS)
+    run_experiments(runs, results, jobs=jobs, repeat_failed=options["repeat_failed"], report=_tell)
     _write(results, chosen, folder, plots=not options["no_plots"])
     rows = [results.find(run.key) or {} for run in runs]
     _print(rows, chosen, folder, as_json)

@@ -59,7 +59,7 @@ class BlockSums:
     n_rows: int
     classes: NDArray
     counts: Array
-    sums: Array
+    sums: NDArray
     grams: Mapping[Group, NDArray]
 
     @classmethod
@@ -155,8 +155,8 @@ class MomentSum:
         here = Moments(self.classes[kept], counts, sums, self.grams[group], origin)
         return here if self.origin is None else here.about(here.mean, centred=True)
 
-    def _rows_of(self, classes: NDArray) -> NDArray[np.intp]:
-        """Rows of these classes, made where they are new."""
+    def _rows_of(self, classes: NDArray) -> NDArray[np.intp] | slice:
+        """Rows of these sorted classes, made where they are new."""
         if self.classes is None:
             known, merged = classes[:0], classes
         else:
@@ -166,16 +166,17 @@ class MomentSum:
             counts, sums = np.zeros(len(merged)), np.zeros((len(merged), self.n_features))
             counts[rows], sums[rows] = self.counts, self.sums
             self.classes, self.counts, self.sums = merged, counts, sums
-        return np.searchsorted(merged, classes)
+        # All rows as a slice: adding in place is faster than gathering and scattering.
+        return slice(None) if len(classes) == len(merged) else np.searchsorted(merged, classes)
 
 
-def _class_sums(x: NDArray, index: NDArray[np.intp], counts: NDArray[np.intp]) -> Array:
-    """Sum the rows of each class by a sparse one-hot product."""
+def _class_sums(x: NDArray, index: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray:
+    """Sum the rows of each class by a sparse one-hot product; in float32 if they are few."""
     few = x.dtype == np.float32 and counts.max(initial=0) <= _FEW_ROWS
     ones = np.ones(len(index), dtype=np.float32 if few else np.float64)
     places = (index, np.arange(len(index)))
     one_hot = sparse.csr_array((ones, places), shape=(len(counts), len(index)))
-    return np.asarray(one_hot @ x, dtype=np.float64)
+    return np.asarray(one_hot @ x)
 
 
 def _gram(x: NDArray) -> NDArray:

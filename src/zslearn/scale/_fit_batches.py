@@ -47,7 +47,7 @@ def fit_batches(
         Train on rows of these classes only; by default on all, or on the seen ones if the store
         tells them apart. Needed with an iterator if parameters are to be chosen.
     block_rows : int, optional
-        Rows of a block; by default 8,192, or 32,768 with folds, 128 MB at most.
+        Rows of a block; by default 8,192, or 16,384 with folds, 128 MB at most.
     validation_rows : int, optional
         Rows kept for choosing parameters, all classes together; by default 20,000.
     checkpoint : Checkpoint or path, optional

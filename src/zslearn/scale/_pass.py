@@ -141,7 +141,7 @@ def checked_block_rows(block_rows: int | None, n_features: int, plan: Plan) -> i
     """Return the rows of a block: the user's, or some that suit caches, folds and memory."""
     if block_rows is None:
         # A block in folds is cut by fold, and pieces of few rows multiply slowly.
-        wanted = PIECE_ROWS if plan.grouping is None else 4 * PIECE_ROWS
+        wanted = PIECE_ROWS if plan.grouping is None else 2 * PIECE_ROWS
         return max(256, min(wanted, _BLOCK_BYTES // (4 * n_features)))
     if isinstance(block_rows, bool) or not isinstance(block_rows, int) or block_rows < 1:
         raise InvalidInputError(

@@ -43,3 +43,16 @@ def single(X: Any) -> Any:
     """Return half precision as single; scikit-learn would make it double."""
     half = isinstance(X, np.ndarray) and X.dtype == np.float16
     return X.astype(np.float32) if half else X
+
+
+def one_row(x: Any) -> np.ndarray:
+    """Return one sample as a matrix of one row, or refuse several."""
+    row = np.asarray(x)
+    if row.ndim == 2 and len(row) == 1:
+        return row
+    if row.ndim != 1:
+        raise InvalidInputError(
+            f"one sample is explained at a time; got an array of shape {row.shape}. Pass one row, "
+            "such as X[0]."
+        )
+    return row.reshape(1, -1)

@@ -21,6 +21,7 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot._base import Features, ZeroShotClassifier
 from zslearn.zero_shot._folds import folds_of_classes
+from zslearn.zero_shot._inputs import one_row
 from zslearn.zero_shot._tags import ZeroShotTags
 from zslearn.zero_shot.sae import Explanation
 
@@ -209,7 +210,7 @@ class PrototypeRegression(ZeroShotClassifier):
             Contributions of the seen classes, named in `dimensions`; with the offset they sum to
             the score.
         """
-        X, names, _ = self._ready(np.asarray(x).reshape(1, -1), [name])
+        X, names, _ = self._ready(one_row(x), [name])
         kernel = self._kernel(self._normalised(names))[0]
         sample = self._powered(X, self.power_)
         contributions = kernel * (np.asarray(sample @ self.dual_coef_.T)[0] - self.dual_shift_)

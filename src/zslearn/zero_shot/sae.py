@@ -29,6 +29,7 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 from zslearn.zero_shot._base import Features, ZeroShotClassifier
 from zslearn.zero_shot._folds import folds_of_classes, parameter_folds
+from zslearn.zero_shot._inputs import one_row
 from zslearn.zero_shot._tags import ZeroShotTags
 
 DIRECTIONS = ("decode", "encode", "both")
@@ -292,8 +293,7 @@ class SAEClassifier(ZeroShotClassifier):
         Explanation
             Contributions that sum, with the offset, to the score.
         """
-        row = np.asarray(x).reshape(1, -1)
-        X, names, _ = self._ready(row, [name])
+        X, names, _ = self._ready(one_row(x), [name])
         s = self._normalised(names)[0]
         parts = [self._contributions(X[0], s, way) for way in self._ways()]
         contributions = np.mean([part for part, _ in parts], axis=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from math import sqrt
 from pathlib import Path
@@ -24,6 +25,7 @@ def measure(run: Run) -> dict[str, Any]:
     """Write the data, learn from it and choose λ in one pass, recognise the rest in blocks."""
     sizes = scaled_sizes(run.parameters)
     with tempfile.TemporaryDirectory(prefix="zslearn-large-") as folder:
+        _check_room(folder, sizes)
         start = perf_counter()
         place = make_imagenet_like(
             Path(folder) / "data", noise=run.parameters["noise"], random_state=run.seed, **sizes
@@ -43,6 +45,15 @@ def scaled_sizes(options: Any) -> dict[str, Any]:
         "n_features": round(options["n_features"] * sqrt(scale)),
         "n_dimensions": round(options["n_dimensions"] * sqrt(scale)),
     }
+
+
+def _check_room(folder: str, sizes: dict[str, Any]) -> None:
+    needed, free = 4 * sizes["n_samples"] * sizes["n_features"], shutil.disk_usage(folder).free
+    if needed > 0.9 * free:
+        raise OSError(
+            f"the data takes {needed / 1e9:.1f} GB and {tempfile.gettempdir()} has "
+            f"{free / 1e9:.1f} GB free; use a smaller --scale, or set TMPDIR to a larger disk."
+        )
 
 
 def _measured(place: Path) -> dict[str, Any]:

@@ -29,6 +29,8 @@ STEPS = (
     "sae+zscore",
     "sae+projection+zscore",
     "legacy_cub-decode",
+    "legacy_awa",
+    "legacy_imnet2",
 )
 STEP_NOTES = (
     "Supervised pre-projection: features replaced by ridge scores of the seen classes (ridge 50), "
