@@ -94,7 +94,7 @@ def _map(series: Row) -> tuple[Any, str]:
     return figure, (
         "Projection domain shift: encoded samples of unseen classes (small) and the signatures "
         "they should lie at (large, black edge); dotted lines lead from the mean of a class to its "
-        "signature."
+        f"signature. Shown are {len(series['classes'])} unseen classes."
     )
 
 

@@ -23,6 +23,11 @@ from zslearn.benchmark.tables.selection import (
 from zslearn.benchmark.tables.table import Table, best_cells
 
 PLACE = ("dataset", "features", "split")
+SIDES = (
+    "u and s: accuracy on unseen and on seen classes when both are candidates; H: their harmonic "
+    "mean; H cal.: H with a bias against seen classes, chosen on seen classes alone; AUSUC: area "
+    "under the curve of all biases."
+)
 
 
 def zsl_tables(rows: Iterable[Row]) -> list[Table]:
@@ -89,7 +94,7 @@ def space_tables(rows: Iterable[Row]) -> list[Table]:
                 f"Per-class accuracy in % by semantic space: {where(first)}",
                 ["method", *spaces],
                 body,
-                [_sizes(first)],
+                [_sizes(first, several_spaces=True)],
                 tuple(range(1, len(spaces) + 1)),
             )
         )
@@ -114,7 +119,7 @@ def gzsl_tables(rows: Iterable[Row]) -> list[Table]:
             ]
             for name, mine in by_method(group).items()
         ]
-        notes = [_sizes(first), "20 % of the samples of each seen class are held out."]
+        notes = [_sizes(first), "20 % of the samples of each seen class are held out.", SIDES]
         notes += _notes(group) + (_differences(first, theirs) if theirs else [])
         columns = ["method", "AUSUC", "u", "s", "H", "H cal.", "paper"]
         tables.append(
@@ -155,7 +160,7 @@ def xian_tables(rows: Iterable[Row]) -> list[Table]:
             ]
             for name, mine in by_method(both).items()
         ]
-        notes = [_sizes(first), *_notes(both)]
+        notes = [_sizes(first), SIDES, *_notes(both)]
         theirs = list(survey["T1"].values())
         if theirs:
             notes.append(
@@ -184,7 +189,8 @@ def _table(
     notes: Sequence[str],
     ranked: Sequence[int],
 ) -> Table:
-    """Build a table without its empty columns."""
+    """Build a table without its empty columns, best first by the first of those ranked."""
+    body = sorted(body, key=lambda row: _value(row[ranked[0]]), reverse=True)
     best = best_cells(body, ranked)
     kept = [j for j in range(len(columns)) if j == 0 or any(row[j] for row in body)]
     return Table(
@@ -197,6 +203,14 @@ def _table(
     )
 
 
+def _value(text: str) -> float:
+    """Return the number in a cell; failed runs come last."""
+    try:
+        return float(text)
+    except ValueError:
+        return -1.0
+
+
 def _is_plain(row: Row) -> bool:
     """Say whether a row is a method by itself, not a step of the ablation."""
     return "+" not in row["method"] and not row["method"].startswith("legacy")
@@ -207,12 +221,13 @@ def _facts(group: Sequence[Row]) -> Row:
     return next((row for row in group if row["status"] == "ok"), group[0])
 
 
-def _sizes(row: Row) -> str:
+def _sizes(row: Row, *, several_spaces: bool = False) -> str:
     if row["status"] != "ok":
         return ""
+    space = f"; semantic space: {row['semantics']}" if not several_spaces else ""
     return (
         f"{row['n_train']} training and {row['n_test']} test samples, {row['n_candidates']} "
-        f"candidates, chance {percent(row['chance'])} %; semantic space: {row['semantics']}."
+        f"candidates, chance {percent(row['chance'])} %{space}."
     )
 
 
