@@ -9,11 +9,12 @@ from zslearn.datasets import load_imagenet, make_imagenet_like
 from zslearn.zero_shot import SAEClassifier
 
 SIZES = {"n_seen": 30, "n_unseen": 12, "n_samples": 800, "n_features": 24, "n_dimensions": 10}
+SIZES["noise"] = 6.0
 
 
 def test_one_streaming_pass_recognises_like_a_fit_in_memory(tmp_path):
-    row = measure(Run("large", "sae", parameters=SIZES | {"noise": 6.0, "scale": 1.0}))
-    place = make_imagenet_like(tmp_path / "data", noise=6.0, random_state=0, **SIZES)
+    row = measure(Run("large", "sae", parameters=SIZES | {"scale": 1.0}))
+    place = make_imagenet_like(tmp_path / "data", random_state=0, **SIZES)
     data = load_imagenet(place)
     split = data.split("standard")
     train, test = data.train_rows(split), data.test_rows(split)
@@ -30,10 +31,11 @@ def test_one_streaming_pass_recognises_like_a_fit_in_memory(tmp_path):
 
 def test_rows_shrink_with_the_scale_and_widths_with_its_root():
     small = scaled_sizes(SIZES | {"scale": 0.25})
-    assert small == SIZES | {"n_samples": 200, "n_features": 12, "n_dimensions": 5}
+    noise = 6.0 * 0.25**0.25
+    assert small == SIZES | {"n_samples": 200, "n_features": 12, "n_dimensions": 5, "noise": noise}
 
 
 def test_data_larger_than_the_disk_is_refused_before_it_is_written():
     sizes = SIZES | {"n_samples": 10**10, "n_features": 10**6}
     with pytest.raises(OSError, match=r"takes 40000000\.0 GB .* smaller --scale"):
-        measure(Run("large", "sae", parameters=sizes | {"noise": 1.0, "scale": 1.0}))
+        measure(Run("large", "sae", parameters=sizes | {"scale": 1.0}))
