@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,23 +32,11 @@ N_CLASSES = 1000
 ROUNDS = 3
 
 
-def roof(d: int, dtype: str, seconds: float) -> float:
-    """Rows per second of plain ``x.T @ x``."""
+def products(n: int, d: int, dtype: str) -> None:
+    """Compute plain ``x.T @ x`` of n blocks."""
     x = np.random.default_rng(0).standard_normal((PIECE_ROWS, d)).astype(dtype)
-    stop = time.perf_counter() + seconds
-
-    def until() -> Iterator[int]:
-        while time.perf_counter() < stop:
-            yield PIECE_ROWS
-
-    def product(n: int) -> int:
-        np.matmul(x.T, x)
-        return n
-
-    product(0)
-    start = time.perf_counter()
-    rows = sum(map_in_order(product, until(), n_threads()))
-    return rows / (time.perf_counter() - start)
+    for _ in map_in_order(lambda _: np.matmul(x.T, x), range(n), n_threads()):
+        pass
 
 
 def blocks(n: int, d: int, dtype: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -62,24 +49,23 @@ def blocks(n: int, d: int, dtype: str) -> Iterator[tuple[np.ndarray, np.ndarray]
 
 def measure(d: int, dtype: str, seconds: float, folder: Path | None) -> dict[str, Any]:
     """Alternate between the roof, the pass from memory and the pass from disk."""
-    n = 2 * max(4, int(roof(d, dtype, seconds / 2) * seconds / PIECE_ROWS / 2))
+    two, _ = machine.timed(lambda: products(2, d, dtype), 3)
+    n = 2 * max(4, int(seconds / two))
     plan = Plan(RowTransform("l2"))
     with contextlib.ExitStack() as stack:
         store = None
         if folder is not None:
             place = stack.enter_context(tempfile.TemporaryDirectory(dir=folder))
             store = write_store(Path(place) / "store", blocks(n, d, dtype), dtype=dtype)
-        rounds = [one_round(plan, n, d, dtype, seconds, store) for _ in range(ROUNDS)]
+        rounds = [one_round(plan, n, d, dtype, store) for _ in range(ROUNDS)]
     return {"features": d, "dtype": dtype, "rows": n * PIECE_ROWS, **best(rounds), "rounds": rounds}
 
 
-def one_round(
-    plan: Plan, n: int, d: int, dtype: str, seconds: float, store: Path | None
-) -> dict[str, float]:
+def one_round(plan: Plan, n: int, d: int, dtype: str, store: Path | None) -> dict[str, float]:
     """Seconds of the bare products, of the pass from memory, of reading, of the pass from disk."""
-    arithmetic = n * PIECE_ROWS / roof(d, dtype, seconds)
+    arithmetic, _ = machine.timed(lambda: products(n, d, dtype), 1)
     t_memory, _ = machine.timed(lambda: run_pass(plan, open_source(blocks(n, d, dtype))), 1)
-    row = {"arithmetic": arithmetic, "memory_pass": t_memory}
+    row: dict[str, float] = {"arithmetic": arithmetic, "memory_pass": t_memory}
     if store is not None:
         t_read, _ = machine.timed(lambda: read_all(store), 1)
         t_pass, _ = machine.timed(lambda: run_pass(plan, open_source(store)), 1)

@@ -1,6 +1,6 @@
-"""Write docs/methods.md and the README's table from the results of ``zslearn reproduce``.
+"""Write what README.md, docs/methods.md and docs/reproduce.md tell of ``zslearn reproduce``.
 
-    python scripts/build_methods_docs.py [--check]
+    python scripts/build_results_docs.py [--check]
 
 The results are made by ``zslearn reproduce --data DIR --out benchmarks/results/reproduce``.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from zslearn.benchmark import ResultsFile
+from zslearn.benchmark.story import tell
 from zslearn.benchmark.tables.selection import MAIN_SPACES, select
 from zslearn.zero_shot import METHODS
 
@@ -23,7 +24,7 @@ DATA = {"CUB": "CUB", "AwA": "AWA1", "animals": "animals28"}
 
 README = ROOT / "README.md"
 SHORT = ["sae-encode", "sae", "rrzsl", "eszsl", "sync-struct", "exem", "prototype-regression"]
-START, END = "<!-- results -->", "<!-- end of results -->"
+STORY = ROOT / "docs" / "reproduce.md"
 
 HEAD = """# Methods
 
@@ -134,12 +135,17 @@ def short_table() -> str:
     return "\n".join(rows) + "\n"
 
 
-def readme() -> str:
-    """Return the README with its table brought up to date."""
-    text = README.read_text(encoding="utf-8")
-    before, _, rest = text.partition(START)
-    _, _, after = rest.partition(END)
-    return f"{before}{START}\n{short_table()}{END}{after}"
+def place() -> str:
+    """Return the place of SAE in sentences."""
+    return "".join(f"- {sentence}\n" for sentence in tell(ResultsFile(RESULTS).rows()))
+
+
+def filled(path: Path, name: str, text: str) -> str:
+    """Return a page with a text put between its marks."""
+    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, _, rest = path.read_text(encoding="utf-8").partition(start)
+    _, _, after = rest.partition(end)
+    return f"{before}{start}\n{text}{end}{after}"
 
 
 def _accuracy(rows: Results, name: str) -> float:
@@ -155,15 +161,20 @@ def _short(share: float) -> str:
 
 
 def main() -> None:
-    """Write the page, or compare it."""
+    """Write the pages, or compare them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="only say whether the page is current")
     arguments = parser.parse_args()
-    for path, text in ((PAGE, HEAD + table() + NOTES), (README, readme())):
+    pages = {
+        PAGE: HEAD + table() + NOTES,
+        README: filled(README, "results", short_table()),
+        STORY: filled(STORY, "place", place()),
+    }
+    for path, text in pages.items():
         if not arguments.check:
             path.write_text(text, encoding="utf-8")
         elif path.read_text(encoding="utf-8") != text:
-            sys.exit(f"{path.name} is out of date; run python scripts/build_methods_docs.py")
+            sys.exit(f"{path.name} is out of date; run python scripts/build_results_docs.py")
 
 
 if __name__ == "__main__":
