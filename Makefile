@@ -9,7 +9,7 @@ SOURCES := pyproject.toml constraints.txt
 .PHONY: demo test lint help clean
 
 help:
-	@echo "make demo   set up and recognise unseen animals on the bundled data"
+	@echo "make demo   set up, recognise unseen animals, run a short form of the paper's experiments"
 	@echo "make test   set up and run the tests"
 	@echo "make lint   ruff, mypy and the import rules"
 	@echo "make clean  remove the environment and caches"
@@ -27,6 +27,7 @@ $(STAMP)dev: $(BIN)/python $(SOURCES)
 
 demo: $(STAMP)run
 	$(BIN)/zslearn demo
+	$(BIN)/zslearn reproduce zsl gzsl clustering-equal --quick --no-plots --out reproduced
 
 test: $(STAMP)dev
 	$(BIN)/python -m pytest -n 2 $(ARGS)

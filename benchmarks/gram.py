@@ -32,39 +32,37 @@ N_CLASSES = 1000
 ROUNDS = 3
 
 
-def products(n: int, d: int, dtype: str) -> None:
-    """Compute plain ``x.T @ x`` of n blocks."""
-    x = np.random.default_rng(0).standard_normal((PIECE_ROWS, d)).astype(dtype)
+def products(x: np.ndarray, n: int) -> None:
+    """Compute plain ``x.T @ x``, n times."""
     for _ in map_in_order(lambda _: np.matmul(x.T, x), range(n), n_threads()):
         pass
 
 
-def blocks(n: int, d: int, dtype: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Batches without end in memory: the same rows with labels in random order."""
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((PIECE_ROWS, d)).astype(dtype)
-    y = rng.integers(0, N_CLASSES, PIECE_ROWS)
+def blocks(x: np.ndarray, n: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the same rows n times, with labels in random order."""
+    y = np.random.default_rng(0).integers(0, N_CLASSES, len(x))
     return ((x, y) for _ in range(n))
 
 
 def measure(d: int, dtype: str, seconds: float, folder: Path | None) -> dict[str, Any]:
     """Alternate between the roof, the pass from memory and the pass from disk."""
-    two, _ = machine.timed(lambda: products(2, d, dtype), 3)
+    x = np.random.default_rng(0).standard_normal((PIECE_ROWS, d)).astype(dtype)
+    two, _ = machine.timed(lambda: products(x, 2), 3)
     n = 2 * max(4, int(seconds / two))
-    plan = Plan(RowTransform("l2"))
     with contextlib.ExitStack() as stack:
         store = None
         if folder is not None:
             place = stack.enter_context(tempfile.TemporaryDirectory(dir=folder))
-            store = write_store(Path(place) / "store", blocks(n, d, dtype), dtype=dtype)
-        rounds = [one_round(plan, n, d, dtype, store) for _ in range(ROUNDS)]
+            store = write_store(Path(place) / "store", blocks(x, n), dtype=dtype)
+        rounds = [one_round(x, n, store) for _ in range(ROUNDS)]
     return {"features": d, "dtype": dtype, "rows": n * PIECE_ROWS, **best(rounds), "rounds": rounds}
 
 
-def one_round(plan: Plan, n: int, d: int, dtype: str, store: Path | None) -> dict[str, float]:
+def one_round(x: np.ndarray, n: int, store: Path | None) -> dict[str, float]:
     """Seconds of the bare products, of the pass from memory, of reading, of the pass from disk."""
-    arithmetic, _ = machine.timed(lambda: products(n, d, dtype), 1)
-    t_memory, _ = machine.timed(lambda: run_pass(plan, open_source(blocks(n, d, dtype))), 1)
+    plan = Plan(RowTransform("l2"))
+    arithmetic, _ = machine.timed(lambda: products(x, n), 1)
+    t_memory, _ = machine.timed(lambda: run_pass(plan, open_source(blocks(x, n))), 1)
     row: dict[str, float] = {"arithmetic": arithmetic, "memory_pass": t_memory}
     if store is not None:
         t_read, _ = machine.timed(lambda: read_all(store), 1)

@@ -1,4 +1,4 @@
-"""Tables of the documentation that are made from results."""
+"""Pages of the documentation with tables that are made from results."""
 
 from __future__ import annotations
 
@@ -6,35 +6,41 @@ import argparse
 import sys
 from pathlib import Path
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
 
 
-def main(description: str, page: str, tables: dict[str, str]) -> None:
-    """Put tables between their marks in a page; with --check only say whether they are there.
+def filled(path: Path, tables: dict[str, str]) -> str:
+    """Return a page with each table between the marks of its name.
 
     Parameters
     ----------
-    description : str
-        First line of the help.
-    page : str
-        Name of a file in docs/.
+    path : Path
+        The page; it holds ``<!-- name -->`` and ``<!-- end of name -->`` for every name.
     tables : dict of str
-        Markdown by the name in its marks, ``<!-- name -->`` and ``<!-- end of name -->``.
+        Markdown by name.
     """
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--check", action="store_true", help="only say whether it is current")
-    check = parser.parse_args().check
-    path = DOCS / page
-    old = path.read_text(encoding="utf-8")
-    new = old
+    page = path.read_text(encoding="utf-8")
     for name, table in tables.items():
-        start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        before, _, rest = new.partition(start)
-        _, found, after = rest.partition(end)
-        if not found:
-            sys.exit(f"{page} has no place marked {start} {end}")
-        new = f"{before}{start}\n{table}{end}{after}"
-    if not check:
-        path.write_text(new, encoding="utf-8")
-    elif new != old:
-        sys.exit(f"{page} is out of date; run python benchmarks/{Path(sys.argv[0]).name}")
+        before, start, rest = page.partition(f"<!-- {name} -->")
+        _, end, after = rest.partition(f"<!-- end of {name} -->")
+        if not end:
+            sys.exit(f"{path.name} has no place marked <!-- {name} --> <!-- end of {name} -->")
+        page = f"{before}{start}\n{table}{end}{after}"
+    return page
+
+
+def main(description: str, pages: dict[Path, str]) -> None:
+    """Write pages; with --check only say whether they are as they would be written."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--check", action="store_true", help="only say what is out of date")
+    check = parser.parse_args().check
+    for path, text in pages.items():
+        if not check:
+            path.write_text(text, encoding="utf-8")
+        elif path.read_text(encoding="utf-8") != text:
+            sys.exit(f"{path.name} is out of date; run python benchmarks/{Path(sys.argv[0]).name}")
+
+
+def short(share: float) -> str:
+    """Write a share with three digits and no zero in front."""
+    return f"{share:.3f}".lstrip("0")

@@ -158,6 +158,13 @@ def kind_of(split: str) -> str:
     return split.split(" ")[0] if split.startswith("random") else split
 
 
+def paired_interval(difference: Any) -> tuple[float, float]:
+    """Return the 95 % t-interval of the mean of paired differences."""
+    mean, half = np.mean(difference), stats.t.ppf(0.975, len(difference) - 1)
+    half *= stats.sem(difference)
+    return float(mean - half), float(mean + half)
+
+
 def _line(
     data: str, kind: str, method: str, rows: list[dict[str, Any]], base: dict[str, float]
 ) -> str:
@@ -167,8 +174,8 @@ def _line(
     difference = np.array([row["accuracy"] - base[row["split"]] for row in rows])
     interval = ""
     if len(rows) > 2 and difference.any():
-        half = stats.t.ppf(0.975, len(rows) - 1) * stats.sem(difference)
-        interval = f"{difference.mean() - half:+.3f} … {difference.mean() + half:+.3f}"
+        low, high = paired_interval(difference)
+        interval = f"{low:+.3f} … {high:+.3f}"
     spread = f" ± {accuracy.std(ddof=1):.3f}" if len(rows) > 1 else ""
     seconds = float(np.mean([row["fit_seconds"] for row in rows]))
     return (
@@ -187,11 +194,14 @@ def main() -> None:
     target = RESULTS / f"prototype_regression_{arguments.part}"
     kept = target.with_suffix(".json")
     rows: list[dict[str, Any]] = json.loads(kept.read_text()) if kept.is_file() else []
+    rows = [row for row in rows if row["accuracy"] is not None]
     done = {(row["data"], row["split"], row["method"]) for row in rows}
     for problem, label, classifier in runs(arguments.part, arguments.data, arguments.splits):
         if (problem.data, problem.split, label) not in done:
             rows.append(measured(problem, label, classifier))
-            kept.write_text(json.dumps(rows, indent=1) + "\n")
+            written = kept.with_suffix(".tmp")
+            written.write_text(json.dumps(rows, indent=1) + "\n")
+            written.replace(kept)
     reference = "all parts" if arguments.part == "ablation" else OURS
     table = paired_table(rows, reference)
     target.with_suffix(".md").write_text(table)

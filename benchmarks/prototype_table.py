@@ -6,12 +6,12 @@ python benchmarks/prototype_table.py [--check]
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import numpy as np
 import pages
-from prototype_regression import ABLATION, OURS, RESULTS, kind_of
-from scipy import stats
+from prototype_regression import ABLATION, OURS, RESULTS, kind_of, paired_interval
 
 Rows = list[dict[str, Any]]
 
@@ -36,19 +36,15 @@ def cell(rows: Rows, reference: str, method: str, data: str, kind: str) -> str:
     chosen = [r for r in rows if r["data"] == data and kind_of(r["split"]) == kind]
     own = {r["split"]: r["accuracy"] for r in chosen if r["method"] == method}
     base = {r["split"]: r["accuracy"] for r in chosen if r["method"] == reference}
-    if any(value is None for value in own.values()) or not own:
+    if not own or base.keys() != own.keys():
+        sys.exit(f"{data}, {kind}, {method}: some splits are not measured")
+    if any(value is None for value in own.values()):
         return "failed"
-    text = short(float(np.mean(list(own.values()))))
+    text = pages.short(float(np.mean(list(own.values()))))
     if len(own) < 3 or method == reference:
         return text
-    difference = np.array([own[split] - base[split] for split in own])
-    half = float(stats.t.ppf(0.975, len(own) - 1) * stats.sem(difference))
-    low, high = difference.mean() - half, difference.mean() + half
+    low, high = paired_interval([own[split] - base[split] for split in own])
     return f"{text} ({100 * low:+.1f} … {100 * high:+.1f})"
-
-
-def short(share: float) -> str:
-    return f"{share:.3f}".lstrip("0")
 
 
 SPLITS = {
@@ -62,6 +58,7 @@ FIXED = {
     "AWA1": ("AWA1", "proposed"),
     "AWA1, standard": ("AWA1", "standard"),
     "AWA1, words": ("AWA1 word vectors", "proposed"),
+    "AWA1, words, standard": ("AWA1 word vectors", "standard"),
     "animals": ("animals", "proposed"),
     "animals, standard": ("animals", "standard"),
 }
@@ -90,4 +87,5 @@ def tables() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    pages.main(__doc__.splitlines()[0], "prototype_regression.md", tables())
+    page = pages.ROOT / "docs" / "prototype_regression.md"
+    pages.main(__doc__.splitlines()[0], {page: pages.filled(page, tables())})

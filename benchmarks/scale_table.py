@@ -114,4 +114,5 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    pages.main(__doc__.splitlines()[0], "performance.md", {"scale": table()})
+    page = pages.ROOT / "docs" / "performance.md"
+    pages.main(__doc__.splitlines()[0], {page: pages.filled(page, {"scale": table()})})

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from zslearn.benchmark import Run
+from zslearn.benchmark import Run, choose_experiments
 from zslearn.benchmark.runs.large import measure, scaled_sizes
 from zslearn.datasets import load_imagenet, make_imagenet_like
+from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot import SAEClassifier
 
 SIZES = {"n_seen": 30, "n_unseen": 12, "n_samples": 800, "n_features": 24, "n_dimensions": 10}
@@ -37,5 +38,17 @@ def test_rows_shrink_with_the_scale_and_widths_with_its_root():
 
 def test_data_larger_than_the_disk_is_refused_before_it_is_written():
     sizes = SIZES | {"n_samples": 10**10, "n_features": 10**6}
-    with pytest.raises(OSError, match=r"takes 40000000\.0 GB .* smaller --scale"):
+    with pytest.raises(InvalidInputError, match=r"takes 40000000\.0 GB .* smaller --scale"):
         measure(Run("large", "sae", parameters=sizes | {"scale": 1.0}))
+
+
+def test_a_block_without_unseen_classes_is_passed_over():
+    sizes = {"n_seen": 4090, "n_unseen": 2, "n_samples": 4097, "n_features": 4, "n_dimensions": 3}
+    for seed in range(3):
+        row = measure(Run("large", "sae", seed=seed, parameters=sizes | {"noise": 0.1, "scale": 1}))
+        assert row["n_test"] in (2, 3, 4)
+
+
+def test_other_methods_leave_the_large_experiment_alone():
+    (experiment,) = choose_experiments(["imnet-like"], ["eszsl"])
+    assert experiment.methods == ("sae",)

@@ -250,8 +250,8 @@ def choose_experiments(
 
 
 def _with_methods(experiment: Experiment, methods: tuple[str, ...]) -> Experiment:
-    """Give an experiment other methods, of the kind it runs."""
-    if not methods or experiment.methods == ("",):
+    """Give an experiment other methods, of the kind it runs; some are of SAE alone."""
+    if not methods or experiment.methods == ("",) or experiment.kind == "large":
         return experiment
     known = []
     for name in methods:

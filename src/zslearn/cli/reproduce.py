@@ -45,7 +45,9 @@ Examples:
 )
 @click.option("--methods", metavar="NAME[,NAME]", help="Methods in place of the experiments' own.")
 @click.option(
-    "--scale", type=click.FloatRange(0, 1, min_open=True), help="Size of imnet-like; 1 is full."
+    "--scale",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Size of imnet-like; 1, the default, is full: 20 GB of temporary files.",
 )
 @click.option("--quick", is_flag=True, help="A short form: bundled data, few methods, small sizes.")
 @click.option("--repeat-failed", is_flag=True, help="Run again what has failed.")

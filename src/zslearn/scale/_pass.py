@@ -54,7 +54,7 @@ class Pass:
         self._scratch = Scratch()
 
     def contribution(self, block: Block) -> Contribution:
-        """Compute what a block adds; changes nothing, so any thread may call it."""
+        """Compute what a block adds; changes no sums, so any thread may call it."""
         numbers = block.first + np.arange(len(block.y))
         X, y = block.X, _comparable(block.y)
         if self.plan.labels is not None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
@@ -47,7 +48,7 @@ def single(X: Any) -> Any:
 
 def one_row(x: Any) -> np.ndarray:
     """Return one sample as a matrix of one row, or refuse several."""
-    row = np.asarray(x)
+    row = x.toarray() if sparse.issparse(x) else np.asarray(x)
     if row.ndim == 2 and len(row) == 1:
         return row
     if row.ndim != 1:

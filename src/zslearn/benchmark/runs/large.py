@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from zslearn.benchmark.specification import Run
 from zslearn.datasets import load_imagenet, make_imagenet_like
+from zslearn.exceptions import InvalidInputError
 from zslearn.scale import fit_batches, open_source
 from zslearn.zero_shot import SAEClassifier
 
@@ -53,7 +54,7 @@ def scaled_sizes(options: Any) -> dict[str, Any]:
 def _check_room(folder: str, sizes: dict[str, Any]) -> None:
     needed, free = 4 * sizes["n_samples"] * sizes["n_features"], shutil.disk_usage(folder).free
     if needed > 0.9 * free:
-        raise OSError(
+        raise InvalidInputError(
             f"the data takes {needed / 1e9:.1f} GB and {tempfile.gettempdir()} has "
             f"{free / 1e9:.1f} GB free; use a smaller --scale, or set TMPDIR to a larger disk."
         )
@@ -92,6 +93,8 @@ def _ranks(
     for block in source.blocks(BLOCK):
         y = block.y if source.names is None else source.names[block.y]
         used = np.isin(y, candidates)
+        if not used.any():
+            continue
         X, column = block.X[used], np.searchsorted(candidates, y[used])
         for name, model in models.items():
             scores = model.decision_function(X, candidates=list(candidates))

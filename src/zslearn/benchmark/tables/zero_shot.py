@@ -94,7 +94,7 @@ def space_tables(rows: Iterable[Row]) -> list[Table]:
                 f"Per-class accuracy in % by semantic space: {where(first)}",
                 ["method", *spaces],
                 body,
-                [_sizes(first, several_spaces=True)],
+                [_sizes(first, space=False)],
                 tuple(range(1, len(spaces) + 1)),
             )
         )
@@ -206,7 +206,7 @@ def _table(
 def _value(text: str) -> float:
     """Return the number in a cell; failed runs come last."""
     try:
-        return float(text)
+        return float(text.split(" ")[0])
     except ValueError:
         return -1.0
 
@@ -221,13 +221,13 @@ def _facts(group: Sequence[Row]) -> Row:
     return next((row for row in group if row["status"] == "ok"), group[0])
 
 
-def _sizes(row: Row, *, several_spaces: bool = False) -> str:
+def _sizes(row: Row, *, space: bool = True) -> str:
     if row["status"] != "ok":
         return ""
-    space = f"; semantic space: {row['semantics']}" if not several_spaces else ""
+    named = f"; semantic space: {row['semantics']}" if space else ""
     return (
         f"{row['n_train']} training and {row['n_test']} test samples, {row['n_candidates']} "
-        f"candidates, chance {percent(row['chance'])} %{space}."
+        f"candidates, chance {percent(row['chance'])} %{named}."
     )
 
 

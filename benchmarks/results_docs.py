@@ -1,23 +1,22 @@
 """Write what README.md, docs/methods.md and docs/reproduce.md tell of ``zslearn reproduce``.
 
-    python scripts/build_results_docs.py [--check]
+    python benchmarks/results_docs.py [--check]
 
 The results are made by ``zslearn reproduce --data DIR --out benchmarks/results/reproduce``.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-from pathlib import Path
 from typing import Any
+
+import pages
+from pages import ROOT, short
 
 from zslearn.benchmark import ResultsFile
 from zslearn.benchmark.story import tell
 from zslearn.benchmark.tables.selection import MAIN_SPACES, select
 from zslearn.zero_shot import METHODS
 
-ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "methods.md"
 RESULTS = ROOT / "benchmarks" / "results" / "reproduce" / "results.jsonl"
 DATA = {"CUB": "CUB", "AwA": "AWA1", "animals": "animals28"}
@@ -126,7 +125,7 @@ def short_table() -> str:
     results, both = measured(), measured("generalized")
     head = [*DATA, *(f"{name}, H" for name in DATA)]
     rows = [f"| | {' | '.join(head)} |", "|---|" + "---|" * len(head)]
-    chance = [_short(results[data]["sae"]["chance"]) for data in DATA]
+    chance = [short(results[data]["sae"]["chance"]) for data in DATA]
     rows.append("| chance | " + " | ".join([*chance, *["" for _ in DATA]]) + " |")
     for name in SHORT:
         cells = [_cell(results[data], name) for data in DATA]
@@ -140,42 +139,20 @@ def place() -> str:
     return "".join(f"- {sentence}\n" for sentence in tell(ResultsFile(RESULTS).rows()))
 
 
-def filled(path: Path, name: str, text: str) -> str:
-    """Return a page with a text put between its marks."""
-    start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    before, _, rest = path.read_text(encoding="utf-8").partition(start)
-    _, _, after = rest.partition(end)
-    return f"{before}{start}\n{text}{end}{after}"
-
-
 def _accuracy(rows: Results, name: str) -> float:
     return float(rows[name]["per_class_accuracy"]) if name in rows else -1.0
 
 
 def _cell(rows: Results, name: str, measure: str = "per_class_accuracy") -> str:
-    return _short(rows[name][measure]) if name in rows else "–"
-
-
-def _short(share: float) -> str:
-    return f"{share:.3f}".lstrip("0")
-
-
-def main() -> None:
-    """Write the pages, or compare them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="only say whether the page is current")
-    arguments = parser.parse_args()
-    pages = {
-        PAGE: HEAD + table() + NOTES,
-        README: filled(README, "results", short_table()),
-        STORY: filled(STORY, "place", place()),
-    }
-    for path, text in pages.items():
-        if not arguments.check:
-            path.write_text(text, encoding="utf-8")
-        elif path.read_text(encoding="utf-8") != text:
-            sys.exit(f"{path.name} is out of date; run python scripts/build_results_docs.py")
+    return short(rows[name][measure]) if name in rows else "–"
 
 
 if __name__ == "__main__":
-    main()
+    pages.main(
+        __doc__.splitlines()[0],
+        {
+            PAGE: HEAD + table() + NOTES,
+            README: pages.filled(README, {"results": short_table()}),
+            STORY: pages.filled(STORY, {"place": place()}),
+        },
+    )
