@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,6 +55,7 @@ def measure(d: int, dtype: str, seconds: float, folder: Path | None) -> dict[str
         if folder is not None:
             place = stack.enter_context(tempfile.TemporaryDirectory(dir=folder))
             store = write_store(Path(place) / "store", blocks(x, n), dtype=dtype)
+            os.sync()  # or the system would go on writing while we measure
         rounds = [one_round(x, n, store) for _ in range(ROUNDS)]
     return {"features": d, "dtype": dtype, "rows": n * PIECE_ROWS, **best(rounds), "rounds": rounds}
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -80,6 +81,29 @@ def test_a_run_keeps_its_configuration(animals, tmp_path):
     assert row["method"] == "sae+projection"
     assert row["status"] == "ok", row.get("error")
     assert 0.3 < row["per_class_accuracy"] < 0.8
+
+
+def test_workers_end_with_the_program_in_the_middle_of_a_run(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, time\n"
+        "from types import SimpleNamespace\n"
+        "from zslearn.benchmark.workers import Worker\n"
+        "def hang(run):\n"
+        "    time.sleep(600)\n"
+        "if __name__ == '__main__':\n"
+        "    worker = Worker(hang, 1)\n"
+        "    worker.send(SimpleNamespace(seconds=600))\n"
+        "    print(worker.process.pid, flush=True)\n"
+        "    os.kill(os.getpid(), 9)\n"
+    )
+    command = [sys.executable, str(script)]
+    ended = subprocess.run(command, check=False, timeout=60, stdout=subprocess.PIPE, text=True)
+    status = Path("/proc") / ended.stdout.strip() / "status"
+    deadline = time.monotonic() + 30
+    while status.exists() and "State:\tZ" not in status.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def test_killed_in_the_middle_it_continues_and_says_the_same(tmp_path):

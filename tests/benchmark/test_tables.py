@@ -84,3 +84,10 @@ def test_files_of_tables(tmp_path, rows):
     write_tables(make_tables(rows), tmp_path / "tables")
     names = {path.name for path in (tmp_path / "tables").iterdir()}
     assert names >= {"tables.md", "zsl-awa1-standard.csv", "zsl-awa1-standard.tex"}
+
+
+def test_a_comparison_of_directions_needs_two_of_them(rows):
+    assert "ablation" not in make_tables(rows)
+    ridge = rows[0] | {"method": "ridge-fs", "key": "d"}
+    (table,) = make_tables([*rows, ridge])["ablation"]
+    assert [row[:2] for row in table.rows] == [("Ridge F→S", "25.0"), ("SAE (encoder)", "51.2")]

@@ -22,8 +22,12 @@ def test_runs_write_tables_and_a_report_and_are_not_repeated(run, tmp_path):
     assert json.loads(again.stdout)[0]["method"] == "lda"
 
 
-def test_wrong_names_and_places_are_refused(refused, tmp_path):
+def test_wrong_names_and_places_are_refused(refused, tmp_path, monkeypatch):
+    monkeypatch.delenv("ZSLEARN_DATA", raising=False)
     assert "Did you mean 'gzsl'?" in refused("reproduce", "gzs")
     assert "There is no folder" in refused("reproduce", "zsl", "--data", tmp_path / "none")
     (tmp_path / "file").write_text("")
     assert "is a file" in refused("reproduce", "zsl", "--out", tmp_path / "file")
+    out = ("--out", tmp_path / "out")
+    assert "above 0 and at most 1; got nan" in refused("reproduce", "--scale", "nan", *out)
+    assert "needs data, see above" in refused("reproduce", "flowers", *out)

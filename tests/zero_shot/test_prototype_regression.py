@@ -166,6 +166,9 @@ def test_curved_relations_between_signatures_and_features_are_learnt():
         ({"ridge": -1.0}, "ridge must be positive; got -1.0"),
         ({"bandwidth": "wide"}, "bandwidth must be 'cv' or a number; got 'wide'"),
         ({"ridge": True}, "ridge must be 'cv' or a number; got True"),
+        ({"cv": 1}, "cv must be a whole number of at least 2; got 1"),
+        ({"n_repeats": 0}, "n_repeats must be a whole number of at least 1; got 0"),
+        ({"n_repeats": 1.5}, "n_repeats must be a whole number of at least 1; got 1.5"),
     ],
 )
 def test_impossible_parameters_are_refused(data, rows, parameters, message):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
+from threading import Thread
 from time import monotonic
 from typing import Any
 
@@ -131,6 +133,7 @@ def _serve(connection: Connection, execute: Execute, threads: int) -> None:
     from threadpoolctl import threadpool_limits
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
     with threadpool_limits(threads):
         while True:
             try:
@@ -138,3 +141,11 @@ def _serve(connection: Connection, execute: Execute, threads: int) -> None:
             except EOFError:
                 return
             connection.send(execute(run))
+
+
+def _end_with_parent() -> None:
+    """End this process when the program that started it is gone, even in the middle of a run."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

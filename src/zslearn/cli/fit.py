@@ -111,7 +111,8 @@ def _fit(
     if cluster is None and not on_disk:
         if checkpoint is not None:
             raise click.UsageError(
-                "--checkpoint is for features that stay on disk, and methods that learn from "
+                "--checkpoint is for data sets whose features stay on disk (a folder with X.npy, "
+                "y.npy, signatures.npz, seen.txt and unseen.txt), and for methods that learn from "
                 "moments, such as sae, rrzsl and eszsl"
             )
         model.fit(dataset.X[rows], dataset.y[rows])

@@ -79,6 +79,8 @@ def reproduce(
 
     results = ResultsFile(folder / RESULTS)
     runs = plan(chosen, sources)
+    if not runs:
+        raise click.ClickException("nothing to run: what was asked for needs data, see above.")
     done = sum(results.find(run.key) is not None for run in runs)
     click.echo(f"{len(runs)} runs, {done} of them done already.", err=True)
     jobs = options["jobs"] or min(cores(), MOST_JOBS)
@@ -100,6 +102,8 @@ def _chosen(names: tuple[str, ...], options: dict[str, Any]) -> list[Experiment]
     scale = options["scale"]
     if scale is None:
         return chosen
+    if not scale > 0:  # not a number
+        raise click.UsageError(f"--scale must be a number above 0 and at most 1; got {scale}.")
     return [replace(e, scale=scale) if e.scale is not None else e for e in chosen]
 
 
@@ -174,4 +178,5 @@ def _print(
     for some in tables.values():
         for table in some:
             click.echo(table.text() + "\n")
-    click.echo(f"Written to {folder}: {RESULTS}, tables, plots, report.html", err=True)
+    names = [RESULTS, "tables", *(["plots"] if any(folder.glob("plots/*")) else []), "report.html"]
+    click.echo(f"Written to {folder}: {', '.join(names)}", err=True)

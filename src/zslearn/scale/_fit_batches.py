@@ -32,7 +32,8 @@ def fit_batches(
 
     Parameters left to "cv" are chosen in the same pass: one Gram matrix for each fold of classes,
     and a random sample of the rows of each class by which held-out folds are judged. Where the
-    sample is the whole class, the choice is that of `fit`.
+    sample is the whole class, the choice is that of `fit`; only the power of PrototypeRegression,
+    which acts on the rows themselves, is 0.5 unless it is given.
 
     Parameters
     ----------

@@ -19,8 +19,7 @@ def parameter_folds(
 
     With one-hot signatures nothing carries over to another class, so samples are held out.
     """
-    if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
-        raise InvalidInputError(f"cv must be a whole number of at least 2; got {cv!r}.")
+    whole("cv", cv, least=2)
     counts = np.bincount(y)
     counts = counts[counts > 0]
     n_splits = min(cv, int(counts.min()) if one_hot else len(counts) // 2)
@@ -32,7 +31,7 @@ def parameter_folds(
 
 def folds_of_classes(classes: NDArray, cv: int, random_state: int | None) -> list[NDArray]:
     """Classes of each fold, dealt as `parameter_folds` deals them; none if there are too few."""
-    n_splits = min(cv, len(classes) // 2)
+    n_splits = min(whole("cv", cv, least=2), len(classes) // 2)
     if n_splits < 2:
         return []
     return ClassKFold(n_splits, shuffle=True, random_state=random_state).class_folds(classes)
@@ -50,6 +49,15 @@ def at_most_rows(y: NDArray[np.intp], n_rows: int, random_state: int | None) -> 
     starts = np.cumsum(counts) - counts
     rank = np.arange(len(y)) - np.repeat(starts, counts)
     return np.sort(by_class[rank < quota])
+
+
+def whole(name: str, value: Any, *, least: int) -> int:
+    """Return a parameter that must be a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise InvalidInputError(
+            f"{name} must be a whole number of at least {least}; got {value!r}."
+        )
+    return int(value)
 
 
 def positive(name: str, value: Any, *, zero: bool = False) -> float:

@@ -18,9 +18,8 @@ from zslearn.core.row_space import reduced
 from zslearn.core.signature_kernel import gaussian_kernel, median_scales, relative_distances
 from zslearn.core.whitening import WithinClassSpectrum
 from zslearn.exceptions import InvalidInputError
-from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot._base import Features, ZeroShotClassifier
-from zslearn.zero_shot._folds import folds_of_classes
+from zslearn.zero_shot._folds import folds_of_classes, parameter_folds, whole
 from zslearn.zero_shot._inputs import one_row
 from zslearn.zero_shot._tags import ZeroShotTags
 from zslearn.zero_shot.sae import Explanation
@@ -378,13 +377,13 @@ class PrototypeRegression(ZeroShotClassifier):
 
     def _deals(self, y: NDArray[np.intp]) -> Iterator[list[NDArray[np.intp]]]:
         """Held-out rows of each fold, for every deal of the classes; none with too few classes."""
-        n_splits = min(self.cv, len(self.classes_) // 2)
-        if n_splits < 2 or self.signatures is None:
+        if self.signatures is None:
             return
-        for repeat in range(self.n_repeats):
+        for repeat in range(whole("n_repeats", self.n_repeats, least=1)):
             state = None if self.random_state is None else self.random_state + repeat
-            folds = ClassKFold(n_splits, shuffle=True, random_state=state).split(y, y)
-            yield [held_out for _, held_out in folds]
+            folds = parameter_folds(y, y, self.cv, state)
+            if folds:
+                yield [held_out for _, held_out in folds]
 
     def _grid(self, name: str) -> tuple[float, ...]:
         """Return the values of a parameter to try: its grid, or the one number given."""

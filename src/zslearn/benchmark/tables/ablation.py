@@ -67,6 +67,9 @@ def _table(groups: list[list[Row]], methods: tuple[str, ...], name: str, what: s
             line.append(cell(select(group, method=method), "per_class_accuracy", percent))
         if name == "ablation-terms":
             notes += _paper_column(group[0], methods, columns, body)
+    body = [line for line in body if any(line[j] for j in ours)]
+    if len(body) < 2:
+        return None
     best = best_cells(body, ours)
     title = f"{what}: accuracy on unseen classes in %, mean over classes"
     return Table(name, title, tuple(columns), tuple(map(tuple, body)), tuple(notes), best)
