@@ -274,7 +274,7 @@ def test_a_checkpoint_needs_features_on_disk(run, own_arguments, tmp_path):
     end = ["--save", tmp_path / "m.zsl", "--checkpoint", tmp_path / "c"]
     result = run("fit", *own_arguments, *end)
     assert result.exit_code == 2
-    assert "features that stay on disk" in result.stderr
+    assert "features stay on disk" in result.stderr
 
 
 def test_predict_refuses_columns_in_another_order(refused, run, own, model):

@@ -103,7 +103,7 @@ def _chosen(names: tuple[str, ...], options: dict[str, Any]) -> list[Experiment]
     if scale is None:
         return chosen
     if not scale > 0:  # not a number
-        raise click.UsageError(f"--scale must be a number above 0 and at most 1; got {scale}.")
+        raise InvalidInputError(f"--scale must be a number above 0 and at most 1; got {scale}.")
     return [replace(e, scale=scale) if e.scale is not None else e for e in chosen]
 
 
