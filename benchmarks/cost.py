@@ -13,12 +13,12 @@ import argparse
 import json
 import os
 import platform
-import statistics
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from machine import timed
 
 from zslearn.datasets import make_zero_shot
 from zslearn.zero_shot import make_classifier
@@ -50,16 +50,6 @@ def awa_sized() -> tuple[Any, np.ndarray, np.ndarray]:
     return data, train, rng.permutation(data.rows(split.unseen))[:N_TEST]
 
 
-def seconds(function: Any, repeats: int) -> float:
-    """Median wall time of a call."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
-
-
 def measure(name: str, data: Any, train: np.ndarray, test: np.ndarray) -> dict[str, Any]:
     X, y = data.X[train].astype(np.float32), data.y[train]
     X_test, unseen = data.X[test].astype(np.float32), list(data.split("standard").unseen)
@@ -70,8 +60,8 @@ def measure(name: str, data: Any, train: np.ndarray, test: np.ndarray) -> dict[s
     return {
         "method": name,
         "train, parameters chosen": searched,
-        "train, parameters given": seconds(lambda: fixed.fit(X, y), 3 if searched < 60 else 1),
-        "test": seconds(lambda: chosen.predict(X_test, unseen), 5),
+        "train, parameters given": timed(lambda: fixed.fit(X, y), 3 if searched < 60 else 1)[0],
+        "test": timed(lambda: chosen.predict(X_test, unseen), 5)[0],
         "accuracy": chosen.score(X_test, data.y[test]),
     }
 

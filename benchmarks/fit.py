@@ -12,8 +12,6 @@ import argparse
 import json
 import os
 import platform
-import statistics
-import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import scipy
+from machine import timed
 
 from zslearn.autoencoder._path import decode_path, fold_moments, held_out_curve, lam_grid, prepared
 from zslearn.core import sylvester
@@ -35,16 +34,6 @@ SHAPES = [
     (20000, 4096, 1000, 800),
 ]
 N_LAMS, N_FOLDS = 30, 5
-
-
-def timed(function: Callable[[], Any], repeats: int) -> tuple[float, Any]:
-    """Median wall time of a call, and its last result."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = function()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times), result
 
 
 def peak_memory(function: Callable[[], Any]) -> float:

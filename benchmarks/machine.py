@@ -15,13 +15,15 @@ import numpy as np
 import scipy
 from threadpoolctl import threadpool_info
 
+from zslearn.benchmark.machine import cpu_name
+
 RESULTS = Path(__file__).parent / "results"
 
 
 def facts() -> dict[str, Any]:
     """Return the facts a figure depends on; the load tells whether it can be trusted."""
     return {
-        "cpu": _cpu_name(),
+        "cpu": cpu_name(),
         "cores": os.cpu_count(),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
         "load_average": round(os.getloadavg()[0], 2),
@@ -49,12 +51,3 @@ def timed(function: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
         result = function()
         times.append(time.perf_counter() - start)
     return statistics.median(times), result
-
-
-def _cpu_name() -> str:
-    path = Path("/proc/cpuinfo")
-    if path.is_file():
-        for line in path.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()

@@ -21,6 +21,7 @@ from typing import Any
 import machine
 import numpy as np
 
+from zslearn.benchmark.machine import peak_memory_mb, reset_peak_memory
 from zslearn.scale import StoreSource, fit_batches, open_source, write_store
 from zslearn.scale._pass import run_pass
 from zslearn.scale._plan import learn, plan_for
@@ -47,18 +48,6 @@ def batches(n: int, size: int = 20_000) -> Iterator[tuple[np.ndarray, np.ndarray
         yield means[y] + noise[shift : shift + rows], y
 
 
-def resident_gb(field: str) -> float:
-    """Return VmRSS, the resident set now, or VmHWM, the largest since `forget_the_peak`."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) * 1024 / 1e9
-    raise LookupError(f"/proc/self/status has no line {field}")
-
-
-def forget_the_peak() -> None:
-    Path("/proc/self/clear_refs").write_text("5")
-
-
 def in_this_process(store: str, way: str, lam: str) -> dict[str, float]:
     """Fit once; the seconds of the fit and how much the process grew by it."""
     model = SAEClassifier(signatures(), lam=lam if lam == "cv" else float(lam))
@@ -67,13 +56,13 @@ def in_this_process(store: str, way: str, lam: str) -> dict[str, float]:
     data: tuple[Any, ...] = (store,)
     if way == "memory":
         data = (source.read(0, source.n_rows), source.labels())
-    forget_the_peak()
-    before = resident_gb("VmRSS")
+    reset_peak_memory()
+    before = peak_memory_mb() or np.nan
     opened = open_source(*data)
     plan = plan_for(model, opened)
     t_pass, outcome = machine.timed(lambda: run_pass(plan, opened), 1)
     t_solve, _ = machine.timed(lambda: learn(model, plan, outcome, opened.names), 1)
-    grown = resident_gb("VmHWM") - before
+    grown = ((peak_memory_mb() or np.nan) - before) * 2**20 / 1e9
     return {"seconds": t_pass + t_solve, "pass": t_pass, "solve": t_solve, "grown_gb": grown}
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from zslearn import __version__
+from zslearn.core.threads import cores
 
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 
@@ -22,19 +23,11 @@ def machine_facts() -> dict[str, Any]:
     facts |= {f"version_{name}": _version(name) for name in PACKAGES}
     facts |= {
         "machine_system": f"{platform.system()} {platform.machine()}",
-        "machine_cpu": _cpu(),
+        "machine_cpu": cpu_name(),
         "machine_cores": cores(),
         "machine_memory_gb": _memory_gb(),
     }
     return facts
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
 
 
 def threads_for(jobs: int) -> int:
@@ -78,7 +71,8 @@ def _version(package: str) -> str:
         return "unknown"
 
 
-def _cpu() -> str:
+def cpu_name() -> str:
+    """Return what the processor calls itself."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from zslearn._json_values import json_ready
 from zslearn._signature_files import replacing
 from zslearn.exceptions import InvalidInputError
 
@@ -54,7 +54,7 @@ class ResultsFile:
             Plain values, numpy scalars and lists; it must have "key". NaN and infinity become
             null.
         """
-        plain = plain_row(row)
+        plain = json_ready(row)
         line = json.dumps(plain, ensure_ascii=False, allow_nan=False) + "\n"
         descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
@@ -94,16 +94,3 @@ class ResultsFile:
                 "another folder by --out."
             ) from error
         return row
-
-
-def plain_row(value: Any) -> Any:
-    """Turn numpy values, tuples and non-finite numbers into what JSON knows."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): plain_row(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain_row(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

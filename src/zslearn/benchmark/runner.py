@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from time import perf_counter, process_time
 from typing import Any
 
+from zslearn._json_values import json_ready
 from zslearn.benchmark.machine import (
     load_average,
     machine_facts,
@@ -16,7 +17,7 @@ from zslearn.benchmark.machine import (
     reset_peak_memory,
     threads_for,
 )
-from zslearn.benchmark.results import ResultsFile, plain_row
+from zslearn.benchmark.results import ResultsFile
 from zslearn.benchmark.runs import execute_kind
 from zslearn.benchmark.sources import Source
 from zslearn.benchmark.specification import Experiment, Run
@@ -124,7 +125,7 @@ def execute(run: Run) -> dict[str, Any]:
         "peak_memory_mb": peak_memory_mb(),
     }
     told = dict.fromkeys(" ".join(str(item.message).split()) for item in caught)
-    return plain_row(outcome | ({"warnings": list(told)} if told else {}))
+    return json_ready(outcome | ({"warnings": list(told)} if told else {}))
 
 
 def _outcome(run: Run) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
+
+from zslearn._json_values import json_ready
 
 
 def format_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
@@ -61,7 +62,7 @@ def display_width(text: str) -> int:
 
 def echo_json(value: Any) -> None:
     """Print a value as JSON that every parser takes: NaN and infinities become null."""
-    click.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+    click.echo(json.dumps(json_ready(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def _is_numeric(values: Sequence[Any]) -> bool:
@@ -78,16 +79,3 @@ def _aligned(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool])
         space = " " * (width - display_width(cell))
         padded.append(space + cell if numeric else cell + space)
     return "  ".join(padded).rstrip()
-
-
-def _plain(value: Any) -> Any:
-    """Turn numpy values, tuples and non-finite numbers into what JSON knows."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

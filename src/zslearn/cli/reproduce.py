@@ -75,7 +75,7 @@ def reproduce(
         return
     folder = _folder(out)
     from zslearn.benchmark import ResultsFile, plan, run_experiments
-    from zslearn.benchmark.machine import cores
+    from zslearn.core.threads import cores
 
     results = ResultsFile(folder / RESULTS)
     runs = plan(chosen, sources)

@@ -63,7 +63,7 @@ def n_threads() -> int:
     text = os.environ.get(VARIABLE)
     if text:
         return _checked(int(text) if text.strip().isdecimal() else text, VARIABLE)
-    return min(_cores(), _MOST_BY_DEFAULT)
+    return min(cores(), _MOST_BY_DEFAULT)
 
 
 def map_in_order(
@@ -166,7 +166,8 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.benchmark.machine import cores
 from zslearn.benchmark.specification import Run
+from zslearn.core.threads import cores
 from zslearn.exceptions import ZslearnError
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import METHODS, make_classifier

@@ -165,15 +165,17 @@ def best_cells(
     """Return the cells with the largest (or lowest) number of each of the columns."""
     found = set()
     for j in columns:
-        values = {i: float(row[j].split(" ")[0]) for i, row in enumerate(rows) if _is_cell(row[j])}
+        cells = {i: cell_value(row[j]) for i, row in enumerate(rows)}
+        values = {i: value for i, value in cells.items() if value is not None}
         if len(values) > 1:
             target = (min if lowest else max)(values.values())
             found |= {(i, j) for i, value in values.items() if value == target}
     return frozenset(found)
 
 
-def _is_cell(cell: str) -> bool:
-    return bool(_NUMBER.match(cell)) and "," not in cell
+def cell_value(cell: str) -> float | None:
+    """Return the number a cell begins with; None where it holds none to compare."""
+    return float(cell.split(" ")[0]) if _NUMBER.match(cell) and "," not in cell else None
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:

@@ -20,7 +20,7 @@ from zslearn.benchmark.tables.selection import (
     select,
     where,
 )
-from zslearn.benchmark.tables.table import Table, best_cells
+from zslearn.benchmark.tables.table import Table, best_cells, cell_value
 
 PLACE = ("dataset", "features", "split")
 SIDES = (
@@ -190,7 +190,7 @@ def _table(
     ranked: Sequence[int],
 ) -> Table:
     """Build a table without its empty columns, best first by the first of those ranked."""
-    body = sorted(body, key=lambda row: _value(row[ranked[0]]), reverse=True)
+    body = sorted(body, key=lambda row: _rank(row[ranked[0]]), reverse=True)
     best = best_cells(body, ranked)
     kept = [j for j in range(len(columns)) if j == 0 or any(row[j] for row in body)]
     return Table(
@@ -203,12 +203,10 @@ def _table(
     )
 
 
-def _value(text: str) -> float:
-    """Return the number in a cell; failed runs come last."""
-    try:
-        return float(text.split(" ")[0])
-    except ValueError:
-        return -1.0
+def _rank(cell: str) -> float:
+    """Return what a row is sorted by; failed runs come last."""
+    value = cell_value(cell)
+    return -1.0 if value is None else value
 
 
 def _is_plain(row: Row) -> bool:
