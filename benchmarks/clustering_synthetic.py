@@ -2,7 +2,7 @@
 
     python benchmarks/clustering_synthetic.py [--draws 10] [--only sae,mlca] [--no-write]
 
-Ten draws (seeds 1000 to 1009) with 3,000 balanced test points each, features raw and standardised.
+Ten draws (seeds 1000 to 1009) with 3,000 balanced test points each, features raw and standardized.
 Writes one row a fit to results/clustering_synthetic.json and the table to a Markdown file beside.
 Times are CPU seconds of the fit, λ by cross-validation included where it is used.
 """
@@ -53,7 +53,7 @@ def measure(names: list[str], draws: int) -> list[dict[str, Any]]:
             rows.append({"method": "bayes", "scaling": "-", "sizes": sizes, "seed": seed})
             rows[-1] |= {"loss": floor, "fit_seconds": None, "lam": None}
             for name in names:
-                for scaling in ("raw", "standardised"):
+                for scaling in ("raw", "standardized"):
                     rows.append(measure_one(name, scaling, sizes, seed, data))
             print(f"{sizes}: draw {seed} done", flush=True)
     return rows
@@ -61,7 +61,7 @@ def measure(names: list[str], draws: int) -> list[dict[str, Any]]:
 
 def measure_one(name: str, scaling: str, sizes: str, seed: int, data: Any) -> dict[str, Any]:
     mapping = FIXED.get(name) or make_mapping(name)
-    model = SupervisedKMeans(mapping, standardize=scaling == "standardised")
+    model = SupervisedKMeans(mapping, standardize=scaling == "standardized")
     start = time.process_time()
     model.fit(data.X_train, data.y_train)
     seconds = time.process_time() - start

@@ -3,7 +3,7 @@
     python benchmarks/clustering_tabular.py [--splits 10] [--new-classes] [--no-write]
 
 Random halves, stratified: fit on one, cluster the other into as many clusters as it has classes.
-Features are standardised on the training half. Prints the clustering loss divided by its largest
+Features are standardized on the training half. Prints the clustering loss divided by its largest
 value (0 best, 1 unrelated) and the adjusted Rand index (1 best, 0 unrelated), mean over the splits.
 With --new-classes the digits are split by class instead: fit on five, cluster the other five.
 """
@@ -103,7 +103,7 @@ def write(rows: list[dict[str, Any]], splits: int, name: str) -> None:
     how = "halves of the classes" if name.endswith("classes") else "stratified halves"
     (RESULTS / f"{name}.md").write_text(
         "# Supervised clustering, tables bundled with scikit-learn\n\n"
-        f"{splits} random {how}, features standardised on the training half. Clustering loss "
+        f"{splits} random {how}, features standardized on the training half. Clustering loss "
         f"divided by its largest value ± standard error / adjusted Rand index.\n\n{table(rows)}"
         "\n\nMade by benchmarks/clustering_tabular.py.\n"
     )

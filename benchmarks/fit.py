@@ -21,8 +21,8 @@ import numpy as np
 import scipy
 from machine import timed
 
-from zslearn.autoencoder._path import decode_path, fold_moments, held_out_curve, lam_grid, prepared
 from zslearn.core import sylvester
+from zslearn.core.lam_path import decode_path, fold_moments, held_out_curve, lam_grid, prepared
 from zslearn.core.moments import Moments, PairMoments
 from zslearn.model_selection import ClassKFold
 

@@ -36,7 +36,7 @@ from zslearn.cluster import (
     Statistics,
     sae_path,
 )
-from zslearn.cluster._two_means import two_means
+from zslearn.cluster.two_means import two_means
 from zslearn.core.moments import Moments
 from zslearn.datasets import ImageSplit, SegmentationDataset, flowers17_splits, load_flowers17
 from zslearn.features import PixelStore, extract_pixel_features
@@ -51,7 +51,7 @@ FLOWER, BACKGROUND, UNDEFINED = 1, 0, -1
 
 @dataclass(frozen=True)
 class Trial:
-    """A linear map to judge: which learner, learnt on which split and reading.
+    """A linear map to judge: which learner, learned on which split and reading.
 
     `setting` is λ of SAE or the ridge of KISSME, chosen on validation pictures, and None for
     learners that have none; `coef` has shape (k, 135).
@@ -69,7 +69,7 @@ def image_moments(data: SegmentationDataset, store: PixelStore, i: int) -> dict[
     X, mask = store.features(i), data.mask(i, height=HEIGHT).ravel()
     with threadpool_limits(1):
         return {
-            label: Moments.of(X[mask == label], mask[mask == label], centred=True)
+            label: Moments.of(X[mask == label], mask[mask == label], centered=True)
             for label in np.unique(mask).tolist()
         }
 
@@ -105,10 +105,10 @@ def read_as(parts: dict[int, Moments], reading: str) -> Statistics:
 def trials_of(statistics: Statistics, seed: int, reading: str) -> Iterator[Trial]:
     """Every learner, solved from the same statistics."""
     scale = statistics.spread
-    standard = statistics.standardised(statistics.total.mean, scale)
+    standard = statistics.standardized(statistics.total.mean, scale)
     plain = {
         "mlca raw": (MLCA(), statistics, 1.0),
-        "mlca centred": (MLCA(center=True), statistics, 1.0),
+        "mlca centered": (MLCA(center=True), statistics, 1.0),
         "lda": (LDAProjection(), statistics, 1.0),
         "l2": (EuclideanMapping(), statistics, 1.0),
         "l2 z": (EuclideanMapping(), standard, scale),
@@ -195,18 +195,18 @@ def chosen(trials: list[Trial], losses: list[float]) -> list[Trial]:
 def fit_seconds(data: SegmentationDataset, store: PixelStore, split: ImageSplit) -> dict[str, Any]:
     """CPU seconds of one fit of SAE on one thread: read features, moments, solve."""
     read = moments = 0.0
-    total = Moments.empty(store.features(0).shape[1], centred=True)
+    total = Moments.empty(store.features(0).shape[1], centered=True)
     with threadpool_limits(1):
         for i in split.train:
             start = time.process_time()
             X = store.features(i)
             y = data.mask(i, height=HEIGHT, undefined="background").ravel()
             middle = time.process_time()
-            total += Moments.of(X, y, centred=True)
+            total += Moments.of(X, y, centered=True)
             read, moments = read + middle - start, moments + time.process_time() - middle
         start = time.process_time()
         statistics = Statistics(total)
-        sae_path(statistics.standardised(total.mean, statistics.spread), np.array([100.0]))
+        sae_path(statistics.standardized(total.mean, statistics.spread), np.array([100.0]))
     solve = time.process_time() - start
     return {"rows": total.n_samples, "read": read, "moments": moments, "solve": solve}
 

@@ -10,8 +10,8 @@ import numpy as np
 TITLES = {
     "sae z": "SAE, features z-scored",
     "sae raw": "SAE, raw features",
-    "mlca raw": "MLCA, as released (no centring)",
-    "mlca centred": "MLCA, centred",
+    "mlca raw": "MLCA, as released (no centering)",
+    "mlca centered": "MLCA, centered",
     "lda": "LDA",
     "kissme": "KISSME, all pairs",
     "l2": "L2, raw features",
@@ -25,7 +25,7 @@ What differs from the published experiment, and why values cannot be compared ac
 - 846 photographs with masks, squashed to 256 × 256 and then scaled to 100 × 100, stand for the
   paper's 848 of height 100; the paper's splits are not published, ours have seeds 0 to 4.
 - The paper says neither how the undefined band of the masks is read, nor which SIFT, nor whether
-  features are scaled or centred, nor λ. The first alone moves losses by 0.2 to 0.5.
+  features are scaled or centered, nor λ. The first alone moves losses by 0.2 to 0.5.
 - No setting tried gives the paper's values: every learner the paper also ran has a lower (better)
   loss here. Compare learners with each other within a column, not with the paper's column.
 - KISSME hangs on its ridge. It got a grid because the default of 1e-6 failed in one split (0.815 ±

@@ -3,7 +3,7 @@
     python benchmarks/gram.py [--small] [--folder DIR]
 
 The roof is ``x.T @ x`` of one block, again and again, on every core at once with one BLAS thread
-each: nothing but arithmetic. The pass reads blocks, normalises rows, adds class sums and Gram
+each: nothing but arithmetic. The pass reads blocks, normalizes rows, adds class sums and Gram
 matrices in float64. From disk it reads a store that is larger than a block and lies in DIR; the
 time of reading the same files and doing nothing else is measured beside it. Everything is done
 three times in turn, because the speed of a shared machine changes, and the best of each is told.
@@ -25,9 +25,9 @@ import numpy as np
 from zslearn.core.moment_sum import PIECE_ROWS
 from zslearn.core.threads import map_in_order, n_threads
 from zslearn.scale import open_source, write_store
-from zslearn.scale._pass import run_pass
-from zslearn.scale._plan import Plan
-from zslearn.scale._rows import RowTransform
+from zslearn.scale.block_pass import run_pass
+from zslearn.scale.plan import Plan
+from zslearn.scale.rows import RowTransform
 
 N_CLASSES = 1000
 ROUNDS = 3

@@ -39,7 +39,7 @@ _QUICK = 30.0
 
 @dataclass(frozen=True)
 class Task:
-    """Training data of seen classes, and test data of unseen ones, normalised."""
+    """Training data of seen classes, and test data of unseen ones, normalized."""
 
     X: np.ndarray
     y: np.ndarray

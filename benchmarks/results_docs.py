@@ -12,9 +12,9 @@ from typing import Any
 import pages
 from pages import ROOT, short
 
-from zslearn.benchmark import ResultsFile
-from zslearn.benchmark.story import tell
-from zslearn.benchmark.tables.selection import MAIN_SPACES, select
+from zslearn.reproduce import ResultsFile
+from zslearn.reproduce.story import tell
+from zslearn.reproduce.tables.selection import MAIN_SPACES, select
 from zslearn.zero_shot import METHODS
 
 PAGE = ROOT / "docs" / "methods.md"
@@ -62,7 +62,7 @@ NOTES = """
 - Defaults that no search covers were set by hand. For ConSE, IAP, direct similarity and AMP the
   penalty of the seen-class classifier, for ESZSL the coding of labels, and for the small networks
   and JLSE the starting point and step length were settled having seen figures like these, so their
-  rows are slightly optimistic. So is the CUB row of prototype regression, see
+  rows are slightly optimiztic. So is the CUB row of prototype regression, see
   [its page](prototype_regression.md).
 - SSE with INT and with ReLU is one model up to the sign of its weights, because its codes sum to
   one; it is below its relatives here, as it is in published comparisons.

@@ -21,10 +21,10 @@ from typing import Any
 import machine
 import numpy as np
 
-from zslearn.benchmark.machine import peak_memory_mb, reset_peak_memory
+from zslearn.reproduce.machine import peak_memory_mb, reset_peak_memory
 from zslearn.scale import StoreSource, fit_batches, open_source, write_store
-from zslearn.scale._pass import run_pass
-from zslearn.scale._plan import learn, plan_for
+from zslearn.scale.block_pass import run_pass
+from zslearn.scale.plan import learn, plan_for
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import SAEClassifier
 

@@ -1,11 +1,11 @@
-"""Segment flowers by clustering their pixels in a learnt space.
+"""Segment flowers by clustering their pixels in a learned space.
 
     python examples/plot_flowers_segmentation.py FOLDER [--out flowers.png]
 
 FOLDER holds the Flowers-17 photographs with masks (see `zslearn.datasets.load_flowers17`). Learns
 from 100 photographs what tells flower pixels from the rest, then splits six others by 2-means:
 with plain distances (L2), with MLCA and with the semantic autoencoder. All see the same
-standardised features. Needs the extras ``images`` and ``plot``; takes less than a minute.
+standardized features. Needs the extras ``images`` and ``plot``; takes less than a minute.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def draw(data: SegmentationDataset, rows: list[int], models: dict[str, ImageSegm
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Segment flowers in a learnt space.")
+    parser = argparse.ArgumentParser(description="Segment flowers in a learned space.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, default=Path("flowers_segmentation.png"))
     options = parser.parse_args()

@@ -23,14 +23,14 @@ from zslearn.cluster import MLCA, EuclideanMapping, SAEMapping, SupervisedKMeans
 from zslearn.datasets import make_subclusters
 from zslearn.metrics import clustering_loss
 
-# Distinct for all kinds of colour vision, and in shape besides.
-COLOURS, MARKERS = ("#0072B2", "#D55E00", "#009E73"), ("o", "^", "s")
+# Distinct for all kinds of color vision, and in shape besides.
+COLORS, MARKERS = ("#0072B2", "#D55E00", "#009E73"), ("o", "^", "s")
 
 
 def draw(axes: plt.Axes, X: np.ndarray, labels: np.ndarray, title: str) -> None:
-    for c, (colour, marker) in enumerate(zip(COLOURS, MARKERS, strict=True)):
+    for c, (color, marker) in enumerate(zip(COLORS, MARKERS, strict=True)):
         points = X[labels == c]
-        axes.scatter(*points.T, s=5, c=colour, marker=marker, alpha=0.6, lw=0, depthshade=False)
+        axes.scatter(*points.T, s=5, c=color, marker=marker, alpha=0.6, lw=0, depthshade=False)
     axes.set_title(title)
     axes.set(xlabel="$x_1$", ylabel="$x_2$", zlabel="$x_3$")
     axes.set(xticks=[-6, 0, 6], yticks=[0, 30, 60], zticks=[0, 6])
@@ -38,7 +38,7 @@ def draw(axes: plt.Axes, X: np.ndarray, labels: np.ndarray, title: str) -> None:
 
 
 def named_like(y: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return clusters numbered like the classes they share most points with, for the colours."""
+    """Return clusters numbered like the classes they share most points with, for the colors."""
     classes, clusters = linear_sum_assignment(contingency_matrix(y, labels), maximize=True)
     return classes[np.argsort(clusters)][labels]
 

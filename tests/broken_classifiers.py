@@ -188,7 +188,7 @@ class RepeatsTheBest(SAEClassifier):
 
 
 @fails("check_fit_keeps_input")
-class NormalisesInPlace(SAEClassifier):
+class NormalizesInPlace(SAEClassifier):
     def fit(self, X, y):
         if not sparse.issparse(X) and X.dtype == np.float64:
             X /= np.linalg.norm(X, axis=1, keepdims=True)

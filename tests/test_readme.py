@@ -15,7 +15,7 @@ def text():
     return README.read_text(encoding="utf-8")
 
 
-def test_the_quick_start_runs_and_recognises_unseen_animals(text, capsys):
+def test_the_quick_start_runs_and_recognizes_unseen_animals(text, capsys):
     code = re.search(r"```python\n(.*?)```", text, flags=re.S).group(1)
     assert len([line for line in code.splitlines() if line.strip()]) <= 12
     names: dict = {}

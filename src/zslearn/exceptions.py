@@ -66,7 +66,7 @@ class UnknownClassError(InvalidInputError):
 
 
 class TransductiveBatchError(InvalidInputError):
-    """A batch too small for a method that standardises over the batch."""
+    """A batch too small for a method that standardizes over the batch."""
 
     def __init__(self, method: str, n_samples: int, needed: int) -> None:
         super().__init__(

@@ -54,7 +54,7 @@ def test_evaluate_equals_the_library(run, files, saved):
     assert found["clustering_loss"] == pytest.approx(clustering_loss(data.y_test, labels))
     assert found["adjusted_rand_index"] > 0.9
     text = run("cluster", "evaluate", *arguments, "--groups", folder / "group.npy").stdout
-    assert "normalised loss" in text
+    assert "normalized loss" in text
     assert "groups" in text
 
 

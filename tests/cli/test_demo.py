@@ -12,7 +12,7 @@ def demo():
     return CliRunner().invoke(cli, ["demo", "--json", "--samples", "6"])
 
 
-def test_demo_recognises_unseen_animals_far_better_than_chance(demo):
+def test_demo_recognizes_unseen_animals_far_better_than_chance(demo):
     assert demo.exit_code == 0, demo.stderr
     accuracy = {
         (row["split"], row["method"][:11]): row["accuracy"]

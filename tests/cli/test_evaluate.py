@@ -7,7 +7,7 @@ from zslearn.datasets import load_table
 from zslearn.evaluation import ConventionalProtocol, GeneralizedProtocol
 from zslearn.evaluation import evaluate as measure
 from zslearn.zero_shot import METHODS, SAEClassifier
-from zslearn.zero_shot._registry import Method
+from zslearn.zero_shot.registry import Method
 
 UNSEEN = "unseen0,unseen1,unseen2"
 
@@ -51,7 +51,7 @@ def test_the_table_tells_data_chance_and_figures(run, own):
     assert "[2/2] SAE (encoder)" in result.stderr
 
 
-def test_generalised_figures_with_and_without_calibration(run, own):
+def test_generalized_figures_with_and_without_calibration(run, own):
     options = ["--protocol", "gzsl", "--csv", own / "rows.csv", "--plot", own / "curve.svg"]
     result = run("evaluate", *own_arguments(own), *options)
     assert result.exit_code == 0, result.stderr
@@ -145,7 +145,7 @@ def test_awa1_with_attributes_and_word_vectors(run, data_dir, split, semantics):
     assert row["per_class_accuracy"] > 0.2
 
 
-def test_gzsl_is_the_generalised_protocol(run, own):
+def test_gzsl_is_the_generalized_protocol(run, own):
     options = ["--protocol", "gzsl", "--json"]
     (row,) = json.loads(run("evaluate", *own_arguments(own), *options).stdout)
     assert row["protocol"] == GeneralizedProtocol.name

@@ -2,7 +2,8 @@ import os
 
 import pytest
 
-from zslearn.cli._files import names_in, names_in_file, write_rows
+from zslearn._files import read_names
+from zslearn.cli.files import names_in, write_rows
 from zslearn.exceptions import InvalidInputError
 
 
@@ -17,7 +18,7 @@ def test_lists_of_names(text, names):
 def test_a_file_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "n.txt").write_bytes(b"\xff\xfe")
     with pytest.raises(InvalidInputError, match="not UTF-8 text"):
-        names_in_file(str(tmp_path / "n.txt"))
+        read_names(str(tmp_path / "n.txt"))
 
 
 def test_rows_with_different_keys_share_a_table(tmp_path):

@@ -4,7 +4,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from zslearn.cli._group import LazyGroup
+from zslearn.cli.group import LazyGroup
 from zslearn.exceptions import InvalidInputError
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from zslearn import __version__
 from zslearn.cli import cli
-from zslearn.cli._main import cli as group
+from zslearn.cli.main import cli as group
 
 COMMANDS = list(group._commands_at)
 

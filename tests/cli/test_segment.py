@@ -12,11 +12,11 @@ def folder(tmp_path_factory):
     for part in ("images", "masks"):
         (root / part).mkdir()
     y, x = np.mgrid[:32, :40]
-    colours = np.array([[40, 120, 40], [220, 60, 60]])
+    colors = np.array([[40, 120, 40], [220, 60, 60]])
     for i in range(8):
         rng = np.random.default_rng(i)
         mask = (y - 12 - i % 4) ** 2 + (x - 16 - i) ** 2 < 70
-        picture = colours[mask.astype(int)] + rng.integers(-30, 30, (32, 40, 3))
+        picture = colors[mask.astype(int)] + rng.integers(-30, 30, (32, 40, 3))
         Image.fromarray(picture.astype(np.uint8)).save(root / "images" / f"p{i}.png")
         Image.fromarray(mask.astype(np.uint8) * 255).save(root / "masks" / f"p{i}.png")
     return root

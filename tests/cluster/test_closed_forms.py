@@ -199,7 +199,7 @@ def test_fewer_samples_than_features(mapping):
     assert np.all(np.isfinite(codes))
 
 
-def test_statistics_subtract_and_standardise(unequal):
+def test_statistics_subtract_and_standardize(unequal):
     X, y = unequal
     for by_class in (False, True):
         whole = Statistics.of(X, y, by_class=by_class)
@@ -209,8 +209,8 @@ def test_statistics_subtract_and_standardise(unequal):
         assert np.allclose(left.within, expected.within)
         mean, scale = whole.total.mean, whole.spread
         Z = (X - X.mean(axis=0)) / X.std(axis=0)
-        assert np.allclose(whole.standardised(mean, scale).raw.gram, Z.T @ Z)
-        assert np.allclose(whole.standardised(mean, scale).within, Statistics.of(Z, y).within)
+        assert np.allclose(whole.standardized(mean, scale).raw.gram, Z.T @ Z)
+        assert np.allclose(whole.standardized(mean, scale).within, Statistics.of(Z, y).within)
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,14 @@ from zslearn.metrics import clustering_loss
 from zslearn.persistence import load, save
 
 
-def scene(seed, size=(30, 40), colours=((40, 120, 40), (220, 60, 60))):
+def scene(seed, size=(30, 40), colors=((40, 120, 40), (220, 60, 60))):
     """A noisy disc on noisy ground, and its mask."""
     rng = np.random.default_rng(seed)
     y, x = np.mgrid[: size[0], : size[1]]
-    centre = rng.uniform(0.35, 0.65, 2) * size
-    mask = ((y - centre[0]) ** 2 + (x - centre[1]) ** 2 < 81).astype(np.int8)
+    center = rng.uniform(0.35, 0.65, 2) * size
+    mask = ((y - center[0]) ** 2 + (x - center[1]) ** 2 < 81).astype(np.int8)
     noise = rng.integers(-30, 30, (*size, 3))
-    return (np.array(colours)[mask] + noise).clip(0, 255).astype(np.uint8), mask
+    return (np.array(colors)[mask] + noise).clip(0, 255).astype(np.uint8), mask
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_other_mappings_serve_as_well(scenes, mapping):
     assert (found == scenes[5][1]).mean() > 0.93
 
 
-def test_the_map_is_that_of_the_standardised_pixels(model, scenes):
+def test_the_map_is_that_of_the_standardized_pixels(model, scenes):
     X = np.concatenate([pixel_features(image) for image, _ in scenes[:4]]).astype(np.float64)
     y = np.concatenate([mask.ravel() for _, mask in scenes[:4]])
     mean, scale = X.mean(axis=0), X.std(axis=0)
@@ -76,7 +76,7 @@ def test_pictures_are_scaled_and_masks_come_back_at_their_size(model):
     assert (found == mask.repeat(3, axis=0).repeat(3, axis=1)).mean() > 0.93
 
 
-def test_a_picture_of_one_colour_has_no_foreground(model):
+def test_a_picture_of_one_color_has_no_foreground(model):
     assert not model.predict(np.full((20, 20, 3), 90, np.uint8)).any()
 
 
@@ -111,9 +111,9 @@ def test_wrong_pictures_and_masks_are_refused(image, mask, message):
 
 def test_wrong_settings_are_refused(scenes, model):
     image, mask = scenes[0]
-    with pytest.raises(InvalidTypeError, match="learnt from moments"):
+    with pytest.raises(InvalidTypeError, match="learned from moments"):
         ImageSegmenter(SAEMapping("cv")).fit([image], [mask])
-    with pytest.raises(InvalidTypeError, match="learnt from moments"):
+    with pytest.raises(InvalidTypeError, match="learned from moments"):
         ImageSegmenter("sae").fit([image], [mask])
     with pytest.raises(InvalidInputError, match="no map of single pixels"):
         ImageSegmenter(MLCA(svd=True)).fit([image], [mask])

@@ -7,9 +7,9 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
 from zslearn.cluster import ITML, KISSME, LMNN, LajugieSpectral, Statistics, XingMMC
-from zslearn.cluster._pairs import dissimilar_differences, similar_differences
 from zslearn.cluster.lajugie import span, subgradient_descent, worst_projector
-from zslearn.cluster.lmnn import Triplets, impostor_candidates, target_neighbours
+from zslearn.cluster.lmnn import Triplets, impostor_candidates, target_neighbors
+from zslearn.cluster.pairs import dissimilar_differences, similar_differences
 from zslearn.cluster.xing import mean_distance, project_spectrahedron
 from zslearn.exceptions import InvalidInputError
 
@@ -106,8 +106,8 @@ def test_lajugie_worst_projector_and_descent_reach_the_optimum(small):
     X = ((X - X.mean(axis=0)) / X.std(axis=0))[:, :2]
     R_x, R_j = span(Statistics.of(X, y))
     J = (y[:, None] == np.arange(3)) / np.sqrt(np.bincount(y))
-    centring = np.eye(60) - 1 / 60
-    Z, Jc = X / np.sqrt(60), centring @ J
+    centering = np.eye(60) - 1 / 60
+    Z, Jc = X / np.sqrt(60), centering @ J
     # The small basis reproduces every product of the large matrices.
     assert np.allclose(R_x.T @ R_x, Z.T @ Z)
     assert np.allclose(R_x.T @ R_j, Z.T @ Jc)
@@ -140,7 +140,7 @@ def test_lajugie_does_not_depend_on_units(small):
 
 def test_lmnn_gradient_is_the_numerical_one(small):
     X, y = small
-    problem = Triplets(X, target_neighbours(X, y, 3), impostor_candidates(X, y, 5), 0.4)
+    problem = Triplets(X, target_neighbors(X, y, 3), impostor_candidates(X, y, 5), 0.4)
     rng = np.random.default_rng(0)
     L = np.eye(4) + 0.3 * rng.standard_normal((4, 4))
     _, gradient = problem.value_and_gradient(L)
@@ -152,7 +152,7 @@ def test_lmnn_gradient_is_the_numerical_one(small):
 
 def test_lmnn_objective_equals_its_triplets_by_hand(small):
     X, y = small
-    targets, impostors = target_neighbours(X, y, 2), impostor_candidates(X, y, 48)
+    targets, impostors = target_neighbors(X, y, 2), impostor_candidates(X, y, 48)
     value, _ = Triplets(X, targets, impostors, 0.5).value_and_gradient(np.eye(4))
     D = ((X[:, None] - X[None]) ** 2).sum(axis=2)
     expected = 0.0
@@ -164,14 +164,14 @@ def test_lmnn_objective_equals_its_triplets_by_hand(small):
     assert value == pytest.approx(expected / 60)
 
 
-def test_lmnn_helps_neighbours_against_a_loud_useless_feature():
+def test_lmnn_helps_neighbors_against_a_loud_useless_feature():
     X, y = load_iris(return_X_y=True)
     X = np.column_stack([X, 30 * np.random.default_rng(0).standard_normal(150)])
     model = LMNN().fit(X[::2], y[::2])
     plain = KNeighborsClassifier(3).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
     codes = model.transform(X)
-    learnt = KNeighborsClassifier(3).fit(codes[::2], y[::2]).score(codes[1::2], y[1::2])
-    assert learnt > plain + 0.2
+    learned = KNeighborsClassifier(3).fit(codes[::2], y[::2]).score(codes[1::2], y[1::2])
+    assert learned > plain + 0.2
 
 
 def test_lmnn_takes_classes_too_small_for_targets():

@@ -35,7 +35,7 @@ def grouped_lines(n_groups=12, size=60, seed=0):
     return X, y, groups
 
 
-def group_centred(X, groups):
+def group_centered(X, groups):
     return X - np.stack([X[groups == g].mean(axis=0) for g in np.unique(groups)])[groups]
 
 
@@ -77,7 +77,7 @@ def test_balancing_helps_unequal_classes():
 
 
 @pytest.mark.parametrize("mapping", [None, SAEMapping(class_weight="balanced"), MLCA(), KISSME()])
-def test_partial_fit_standardises_like_fit(data, mapping):
+def test_partial_fit_standardizes_like_fit(data, mapping):
     whole = SupervisedKMeans(mapping or SAEMapping(0.5)).fit(data.X_train, data.y_train)
     batches = SupervisedKMeans(mapping)
     with pytest.raises(NotFittedError):
@@ -91,7 +91,7 @@ def test_partial_fit_standardises_like_fit(data, mapping):
 
 def test_groups_are_clustered_by_themselves():
     X, y, groups = grouped_lines()
-    model = SupervisedKMeans(LDAProjection()).fit(group_centred(X, groups), y)
+    model = SupervisedKMeans(LDAProjection()).fit(group_centered(X, groups), y)
     order = np.random.default_rng(1).permutation(len(y))
     labels = np.empty(len(y), dtype=int)
     labels[order] = model.cluster(X[order], groups[order])
@@ -104,9 +104,9 @@ def test_groups_are_clustered_by_themselves():
 
 def test_lam_is_chosen_with_groups_kept_whole():
     X, y, groups = grouped_lines()
-    centred = group_centred(X, groups)
-    model = SupervisedKMeans(SAEMapping("cv")).fit(centred, y, groups=groups)
-    assert model.score(centred, y, groups) > -0.3
+    centered = group_centered(X, groups)
+    model = SupervisedKMeans(SAEMapping("cv")).fit(centered, y, groups=groups)
+    assert model.score(centered, y, groups) > -0.3
     assert model.mapping_.cv_losses_.mean(axis=1).min() < 0.3
 
 

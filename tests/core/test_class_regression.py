@@ -7,7 +7,7 @@ from sklearn.kernel_ridge import KernelRidge
 from zslearn.core.class_regression import distance_unit, kernel_ridge, rbf
 
 
-def test_kernel_ridge_equals_scikit_learn_on_centred_targets():
+def test_kernel_ridge_equals_scikit_learn_on_centered_targets():
     rng = np.random.default_rng(0)
     S, T, new = rng.standard_normal((9, 4)), rng.standard_normal((9, 3)), rng.random((2, 4))
     K = rbf(S, S, 2.0)

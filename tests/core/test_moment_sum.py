@@ -6,7 +6,7 @@ from zslearn.core.moments import Moments
 from zslearn.exceptions import InvalidInputError
 
 
-def labelled_rows(n=500, d=7, n_classes=6, dtype=np.float64):
+def labeled_rows(n=500, d=7, n_classes=6, dtype=np.float64):
     rng = np.random.default_rng(1)
     return rng.standard_normal((n, d)).astype(dtype), rng.integers(0, n_classes, n)
 
@@ -22,7 +22,7 @@ def summed(X, y, size, grouping=None, origin=None):
 
 @pytest.mark.parametrize("size", [1, 37, 500])
 def test_blocks_add_up_to_the_moments_of_all_rows(size):
-    X, y = labelled_rows()
+    X, y = labeled_rows()
     got, expected = summed(X, y, size).moments()[0], Moments.of(X, y)
     np.testing.assert_array_equal(got.classes, expected.classes)
     np.testing.assert_array_equal(got.counts, expected.counts)
@@ -31,7 +31,7 @@ def test_blocks_add_up_to_the_moments_of_all_rows(size):
 
 
 def test_each_group_of_classes_gets_its_own_moments():
-    X, y = labelled_rows()
+    X, y = labeled_rows()
     folds = [np.array([5, 0]), np.array([1, 2]), np.array([4, 3])]
     grouping = Grouping.of_folds(folds)
     parts = summed(X, y, 64, grouping).moments(grouping)
@@ -43,16 +43,16 @@ def test_each_group_of_classes_gets_its_own_moments():
 
 
 def test_an_origin_near_the_data_keeps_the_digits_of_a_large_offset():
-    X, y = labelled_rows()
-    expected = Moments.of(X, y, centred=True)
+    X, y = labeled_rows()
+    expected = Moments.of(X, y, centered=True)
     moved = summed(X + 1e6, y, 64, origin=(X + 1e6)[:64].mean(axis=0)).moments()[0]
-    assert moved.centred
+    assert moved.centered
     assert np.abs(moved.gram - expected.gram).max() < 1e-9 * np.abs(expected.gram).max()
 
 
 @pytest.mark.parametrize("n_classes", [2, 300])
 def test_sums_of_float32_rows_are_those_of_float64(n_classes):
-    X, y = labelled_rows(20000, 16, n_classes, np.float32)
+    X, y = labeled_rows(20000, 16, n_classes, np.float32)
     got = summed(X, y, 8192).moments()[0]
     expected = Moments.of(X.astype(np.float64), y)
     scale = np.abs(expected.sums).max()
@@ -61,7 +61,7 @@ def test_sums_of_float32_rows_are_those_of_float64(n_classes):
 
 
 def test_a_restored_sum_continues_to_the_same_bits():
-    X, y = labelled_rows()
+    X, y = labeled_rows()
     whole = summed(X, y, 50)
     half = MomentSum.restored(summed(X[:250], y[:250], 50).state())
     for start in range(250, 500, 50):

@@ -12,7 +12,7 @@ from zslearn.exceptions import InvalidInputError
 NAMES = np.array(["bat", "cow", "eel", "fox"])
 
 
-def labelled(seed, n=60, d=5):
+def labeled(seed, n=60, d=5):
     rng = np.random.default_rng(seed)
     return rng.standard_normal((n, d)), NAMES[rng.integers(0, len(NAMES), n)]
 
@@ -20,16 +20,16 @@ def labelled(seed, n=60, d=5):
 def assert_same(a, b, rtol=1e-9):
     assert a.classes.tolist() == b.classes.tolist()
     about = a.origin
-    b = b.about(about, centred=b.centred)
+    b = b.about(about, centered=b.centered)
     for name in ("counts", "sums", "gram"):
         got, wanted = getattr(a, name), getattr(b, name)
-        # The samples have unit scale; the centred moments of a single one are zero to rounding.
+        # The samples have unit scale; the centered moments of a single one are zero to rounding.
         scale = np.abs(wanted).max(initial=1.0)
         np.testing.assert_allclose(got, wanted, rtol=rtol, atol=rtol * scale)
 
 
 def test_moments_are_what_their_definition_says():
-    X, y = labelled(0)
+    X, y = labeled(0)
     moments = Moments.of(X, y)
     np.testing.assert_allclose(moments.gram, X.T @ X)
     for name, count, total in zip(moments.classes, moments.counts, moments.sums, strict=True):
@@ -45,32 +45,32 @@ def test_moments_are_what_their_definition_says():
     seed=st.integers(0, 2**16),
     cuts=st.lists(st.integers(0, 60), max_size=5),
     order=st.randoms(use_true_random=False),
-    centred=st.booleans(),
+    centered=st.booleans(),
 )
-def test_parts_added_in_any_order_are_the_whole(seed, cuts, order, centred):
-    X, y = labelled(seed)
+def test_parts_added_in_any_order_are_the_whole(seed, cuts, order, centered):
+    X, y = labeled(seed)
     parts = [
-        Moments.of(x, labels, centred=centred)
+        Moments.of(x, labels, centered=centered)
         for x, labels in zip(np.split(X, sorted(cuts)), np.split(y, sorted(cuts)), strict=True)
     ]
     order.shuffle(parts)
-    total = Moments.empty(5, centred=centred)
+    total = Moments.empty(5, centered=centered)
     for part in parts:
         total = total + part
-    assert_same(total, Moments.of(X, y, centred=centred))
+    assert_same(total, Moments.of(X, y, centered=centered))
 
 
 @settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 2**16), cut=st.integers(0, 59), centred=st.booleans())
-def test_a_part_taken_away_was_never_seen(seed, cut, centred):
-    X, y = labelled(seed)
-    whole = Moments.of(X, y, centred=centred)
-    rest = whole - Moments.of(X[:cut], y[:cut], centred=centred)
-    assert_same(rest, Moments.of(X[cut:], y[cut:], centred=centred))
+@given(seed=st.integers(0, 2**16), cut=st.integers(0, 59), centered=st.booleans())
+def test_a_part_taken_away_was_never_seen(seed, cut, centered):
+    X, y = labeled(seed)
+    whole = Moments.of(X, y, centered=centered)
+    rest = whole - Moments.of(X[:cut], y[:cut], centered=centered)
+    assert_same(rest, Moments.of(X[cut:], y[cut:], centered=centered))
 
 
 def test_a_class_taken_away_altogether_is_gone():
-    X, y = labelled(1)
+    X, y = labeled(1)
     cows = y == "cow"
     rest = Moments.of(X, y) - Moments.of(X[cows], y[cows])
     assert "cow" not in rest.classes
@@ -78,38 +78,38 @@ def test_a_class_taken_away_altogether_is_gone():
 
 
 def test_everything_taken_away_leaves_nothing():
-    X, y = labelled(1)
+    X, y = labeled(1)
     nothing = Moments.of(X, y) - Moments.of(X, y)
     assert len(nothing.classes) == 0
     np.testing.assert_array_equal(nothing.gram, 0.0)
 
 
 def test_more_cannot_be_taken_away_than_there_is():
-    X, y = labelled(2)
+    X, y = labeled(2)
     with pytest.raises(InvalidInputError, match="more samples of a class"):
         Moments.of(X[:10], y[:10]) - Moments.of(X, y)
 
 
-def test_a_large_offset_costs_centred_moments_no_digits():
-    X, y = labelled(3, n=400)
+def test_a_large_offset_costs_centered_moments_no_digits():
+    X, y = labeled(3, n=400)
     shifted = X + 1e6
-    merged = Moments.empty(5, centred=True)
+    merged = Moments.empty(5, centered=True)
     for rows in np.array_split(np.arange(400), 7):
-        merged += Moments.of(shifted[rows], y[rows], centred=True)
-    # The reference is centred exactly: 1e6 + x is rounded first, then 1e6 is taken off.
-    exact = Moments.of(shifted - 1e6, y, centred=True)
+        merged += Moments.of(shifted[rows], y[rows], centered=True)
+    # The reference is centered exactly: 1e6 + x is rounded first, then 1e6 is taken off.
+    exact = Moments.of(shifted - 1e6, y, centered=True)
     np.testing.assert_allclose(merged.gram, exact.gram, rtol=1e-9, atol=1e-9 * exact.gram.max())
     np.testing.assert_allclose(merged.mean - 1e6, exact.mean, atol=1e-9)
-    kept = merged - Moments.of(shifted[:200], y[:200], centred=True)
-    half = Moments.of(shifted[200:] - 1e6, y[200:], centred=True)
+    kept = merged - Moments.of(shifted[:200], y[:200], centered=True)
+    half = Moments.of(shifted[200:] - 1e6, y[200:], centered=True)
     np.testing.assert_allclose(kept.gram, half.gram, rtol=1e-8, atol=1e-8 * half.gram.max())
 
 
-def test_centred_moments_are_the_scatter_about_the_mean():
-    X, y = labelled(4)
-    centred = X - X.mean(axis=0)
+def test_centered_moments_are_the_scatter_about_the_mean():
+    X, y = labeled(4)
+    centered = X - X.mean(axis=0)
     np.testing.assert_allclose(
-        Moments.of(X, y, centred=True, block_rows=7).gram, centred.T @ centred
+        Moments.of(X, y, centered=True, block_rows=7).gram, centered.T @ centered
     )
 
 
@@ -125,39 +125,39 @@ def test_float32_blocks_lose_less_than_a_millionth(offset):
 
 
 def test_half_precision_is_widened():
-    X, y = labelled(6)
+    X, y = labeled(6)
     half = X.astype(np.float16)
     assert_same(Moments.of(half, y), Moments.of(half.astype(np.float64), y), rtol=1e-6)
 
 
-@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize("centered", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_sparse_equals_dense(centred, weighted):
-    X, y = labelled(7)
+def test_sparse_equals_dense(centered, weighted):
+    X, y = labeled(7)
     X[np.abs(X) < 0.7] = 0.0
     weight = np.linspace(0.1, 2.0, len(y)) if weighted else None
-    dense = Moments.of(X, y, centred=centred, sample_weight=weight)
+    dense = Moments.of(X, y, centered=centered, sample_weight=weight)
     for kind in (sparse.csr_array, sparse.csr_matrix):
-        assert_same(Moments.of(kind(X), y, centred=centred, sample_weight=weight), dense)
+        assert_same(Moments.of(kind(X), y, centered=centered, sample_weight=weight), dense)
 
 
-@pytest.mark.parametrize("centred", [False, True])
-def test_weights_are_repetitions(centred):
-    X, y = labelled(8)
+@pytest.mark.parametrize("centered", [False, True])
+def test_weights_are_repetitions(centered):
+    X, y = labeled(8)
     times = np.arange(len(y)) % 4
-    weighted = Moments.of(X, y, sample_weight=times, centred=centred, block_rows=11)
-    repeated = Moments.of(np.repeat(X, times, axis=0), np.repeat(y, times), centred=centred)
+    weighted = Moments.of(X, y, sample_weight=times, centered=centered, block_rows=11)
+    repeated = Moments.of(np.repeat(X, times, axis=0), np.repeat(y, times), centered=centered)
     assert_same(weighted, repeated)
 
 
 def test_a_class_of_weight_zero_is_not_there():
-    X, y = labelled(9)
+    X, y = labeled(9)
     weight = (y != "cow").astype(float)
     assert_same(Moments.of(X, y, sample_weight=weight), Moments.of(X[y != "cow"], y[y != "cow"]))
 
 
 def test_small_weights_are_not_taken_for_nothing():
-    X, y = labelled(9)
+    X, y = labeled(9)
     weight = np.full(len(y), 1e-12)
     light = Moments.of(X, y, sample_weight=weight, block_rows=13)
     np.testing.assert_allclose(light.class_means, Moments.of(X, y).class_means)
@@ -166,27 +166,27 @@ def test_small_weights_are_not_taken_for_nothing():
 
 
 def test_no_rows_are_the_neutral_element():
-    X, y = labelled(10)
+    X, y = labeled(10)
     nothing = Moments.of(np.empty((0, 5)), [])
     assert_same(nothing + Moments.of(X, y), Moments.of(X, y))
     assert_same(Moments.of(X, y) + nothing, Moments.of(X, y))
 
 
 def test_labels_may_be_python_objects():
-    X, y = labelled(11)
+    X, y = labeled(11)
     moments = Moments.of(X, y.astype(object))
     assert_same(moments, Moments.of(X, y))
     assert_same(moments + Moments.of(X, y), Moments.of(np.vstack([X, X]), np.tile(y, 2)))
 
 
 def test_longer_names_are_not_cut_off():
-    X, _ = labelled(12, n=2)
+    X, _ = labeled(12, n=2)
     both = Moments.of(X[:1], ["ox"]) + Moments.of(X[1:], ["ocelot"])
     assert both.classes.tolist() == ["ocelot", "ox"]
 
 
 def test_restricted_follows_the_order_asked_for():
-    X, y = labelled(13)
+    X, y = labeled(13)
     moments = Moments.of(X, y)
     counts, sums = moments.restricted(["fox", "bat"])
     assert counts.tolist() == [np.sum(y == "fox"), np.sum(y == "bat")]
@@ -221,8 +221,8 @@ def test_moments_that_do_not_fit_together_are_refused():
     a = Moments.of(np.ones((2, 2)), ["a", "b"])
     with pytest.raises(InvalidInputError, match="2 and of 3 features"):
         a + Moments.of(np.ones((2, 3)), ["a", "b"])
-    with pytest.raises(InvalidInputError, match="raw and centred"):
-        a + Moments.of(np.ones((2, 2)), ["a", "b"], centred=True)
+    with pytest.raises(InvalidInputError, match="raw and centered"):
+        a + Moments.of(np.ones((2, 2)), ["a", "b"], centered=True)
     with pytest.raises(InvalidInputError, match="text and by number"):
         a + Moments.of(np.ones((2, 2)), [1, 2])
     with pytest.raises(TypeError, match="unsupported operand"):
@@ -230,7 +230,7 @@ def test_moments_that_do_not_fit_together_are_refused():
 
 
 def test_class_moments_expand_to_the_products_of_all_rows():
-    X, y = labelled(14)
+    X, y = labeled(14)
     moments = Moments.of(X, y)
     table = np.random.default_rng(0).standard_normal((len(moments.classes), 3))
     S = table[np.searchsorted(moments.classes, y)]
@@ -242,7 +242,7 @@ def test_class_moments_expand_to_the_products_of_all_rows():
 
 
 def test_pair_moments_add_and_subtract():
-    X, _ = labelled(15)
+    X, _ = labeled(15)
     S = np.random.default_rng(1).standard_normal((60, 3))
     a, b = PairMoments.of(X[:20], S[:20]), PairMoments.of(sparse.csr_array(X[20:]), S[20:])
     whole = PairMoments.of(X, S)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from zslearn.autoencoder._path import RELATIVE_LAMS, lam_grid, prepared, unit_lam
+from zslearn.core.lam_path import RELATIVE_LAMS, lam_grid, prepared, unit_lam
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import METRICS
 from zslearn.core.paths import path_accuracy, scoring_rule

@@ -15,9 +15,9 @@ def data():
 
 def test_scatter_is_the_sum_over_samples_about_their_class_mean(data):
     X, y = data
-    centred = X - np.array([X[y == c].mean(axis=0) for c in range(4)])[y]
+    centered = X - np.array([X[y == c].mean(axis=0) for c in range(4)])[y]
     np.testing.assert_allclose(
-        within_class_scatter(Moments.of(X, y)), centred.T @ centred, rtol=1e-10, atol=1e-9
+        within_class_scatter(Moments.of(X, y)), centered.T @ centered, rtol=1e-10, atol=1e-9
     )
 
 

@@ -89,10 +89,10 @@ def test_signatures_go_with_the_features(animals):
     split = animals.split("standard")
     seen, unseen = animals.rows(split.seen), animals.rows(split.unseen)
     X = animals.X / np.linalg.norm(animals.X, axis=1, keepdims=True)
-    centre = animals.signatures.rows(split.seen).mean(axis=0)
-    S = animals.signatures.rows(animals.y[seen]) - centre
+    center = animals.signatures.rows(split.seen).mean(axis=0)
+    S = animals.signatures.rows(animals.y[seen]) - center
     W = np.linalg.solve(X[seen].T @ X[seen] + np.eye(X.shape[1]), X[seen].T @ S)
-    prototypes = animals.signatures.rows(split.unseen) - centre
+    prototypes = animals.signatures.rows(split.unseen) - center
     prototypes /= np.linalg.norm(prototypes, axis=1, keepdims=True)
     guesses = np.asarray(split.unseen)[np.argmax(X[unseen] @ W @ prototypes.T, axis=1)]
     assert np.mean(guesses == animals.y[unseen]) > 0.5

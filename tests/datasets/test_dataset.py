@@ -28,7 +28,7 @@ def small_dataset():
         },
         splits={
             "standard": ClassSplit(["bat", "cow"], ["fox", "seal"]),
-            "generalised": ClassSplit(["bat", "cow", "fox"], ["seal"], [0, 1, 2, 3], [5, 6]),
+            "generalized": ClassSplit(["bat", "cow", "fox"], ["seal"], [0, 1, 2, 3], [5, 6]),
         },
         image_files=[f"{row}.jpg" for row in range(7)],
         features="counting numbers",
@@ -71,7 +71,7 @@ def test_subset_keeps_rows_with_their_labels_files_and_signatures(classes):
 
 def test_subset_renumbers_the_rows_of_a_split(small):
     part = small.subset(["cow", "bat", "seal"])
-    split = part.split("generalised")
+    split = part.split("generalized")
     assert split.seen.tolist() == ["bat", "cow"]
     assert part.X[split.train].tolist() == small.X[[0, 1, 3]].tolist()
     assert part.X[split.test_seen].tolist() == small.X[[5, 6]].tolist()
@@ -84,14 +84,14 @@ def test_subset_drops_a_split_that_lost_a_side(small):
 
 def test_subset_drops_a_split_that_lost_its_training_rows(small):
     split = ClassSplit(["bat", "cow"], ["seal"], train=[1], test_seen=[0])
-    part = replace(small, splits={"generalised": split}).subset(["cow", "seal"])
+    part = replace(small, splits={"generalized": split}).subset(["cow", "seal"])
     assert part.splits == {}
 
 
 def test_subset_of_all_classes_is_the_same(small):
     same = small.subset(NAMES)
     assert np.array_equal(same.X, small.X)
-    assert same.split("generalised").train.tolist() == [0, 1, 2, 3]
+    assert same.split("generalized").train.tolist() == [0, 1, 2, 3]
     assert small.subset(NAMES[:2]).y.tolist() != small.y.tolist()
 
 
@@ -104,7 +104,7 @@ def test_survives_pickling_for_parallel_work(small):
 def test_summary_is_the_row_of_a_table(small):
     assert small.summary().splitlines() == [
         "data set  instances  semantic space  dimension  seen/unseen",
-        "small     7          attributes      4          2/2 (standard), 3/1 (generalised)",
+        "small     7          attributes      4          2/2 (standard), 3/1 (generalized)",
         "                     word vectors    3",
         "features: counting numbers",
     ]
@@ -113,7 +113,7 @@ def test_summary_is_the_row_of_a_table(small):
 def test_repr_tells_sizes(small):
     assert repr(small) == (
         "ZeroShotDataset('small': 7 samples, 2 features, 4 classes; "
-        "semantics attributes, word vectors; splits standard, generalised)"
+        "semantics attributes, word vectors; splits standard, generalized)"
     )
 
 
@@ -138,7 +138,7 @@ def test_integer_labels_work():
 def test_unknown_split_suggests_one(small):
     with pytest.raises(
         InvalidInputError,
-        match=r"no split 'standrad'; it has 'standard', 'generalised'\. Did you mean 'standard'\?",
+        match=r"no split 'standrad'; it has 'standard', 'generalized'\. Did you mean 'standard'\?",
     ):
         small.split("standrad")
 

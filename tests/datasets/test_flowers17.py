@@ -5,12 +5,10 @@ from PIL import Image
 from zslearn.datasets import flowers17_splits, load_flowers17, load_segmentation
 from zslearn.exceptions import InvalidInputError, MissingFileError
 
-COLOURS = np.array(
-    [(128, 0, 0), (128, 128, 0), (0, 128, 0), (0, 0, 128), (0, 0, 0)], dtype=np.uint8
-)
+COLORS = np.array([(128, 0, 0), (128, 128, 0), (0, 128, 0), (0, 0, 128), (0, 0, 0)], dtype=np.uint8)
 
 
-def write_pair(root, name="a", mask=COLOURS[None], size=None, labels="labels"):
+def write_pair(root, name="a", mask=COLORS[None], size=None, labels="labels"):
     for part in ("images", labels):
         (root / part).mkdir(exist_ok=True)
     height, width = size or mask.shape[:2]
@@ -19,7 +17,7 @@ def write_pair(root, name="a", mask=COLOURS[None], size=None, labels="labels"):
     return root
 
 
-def test_colours_of_the_masks_are_decoded(tmp_path):
+def test_colors_of_the_masks_are_decoded(tmp_path):
     flowers = load_flowers17(write_pair(tmp_path))
     assert (len(flowers), flowers.name, flowers.coding) == (1, "flowers17", "flowers17")
     assert flowers.mask(0).tolist() == [[1, 0, 0, 0, -1]]
@@ -31,7 +29,7 @@ def test_colours_of_the_masks_are_decoded(tmp_path):
 
 
 def test_pictures_and_masks_are_scaled_alike(tmp_path):
-    mask = np.repeat(np.repeat(COLOURS[:2][None], 40, axis=0), 30, axis=1)
+    mask = np.repeat(np.repeat(COLORS[:2][None], 40, axis=0), 30, axis=1)
     flowers = load_flowers17(write_pair(tmp_path, mask=mask))
     assert flowers.image(0, height=20).shape == (20, 30, 3)
     scaled = flowers.mask(0, height=20)
@@ -62,8 +60,8 @@ def test_wrong_folders_are_refused(tmp_path):
     (tmp_path / "images" / "a.jpg").rename(tmp_path / "images" / "b.jpg")
     with pytest.raises(InvalidInputError, match="has a mask of the same name"):
         load_flowers17(tmp_path)
-    with pytest.raises(InvalidInputError, match="got 'grey'"):
-        load_segmentation(tmp_path, coding="grey")
+    with pytest.raises(InvalidInputError, match="got 'gray'"):
+        load_segmentation(tmp_path, coding="gray")
 
 
 def test_wrong_masks_are_refused(tmp_path):
@@ -71,7 +69,7 @@ def test_wrong_masks_are_refused(tmp_path):
     with pytest.raises(InvalidInputError, match="5 × 1 pixels, its picture has 5 × 2"):
         load_flowers17(tmp_path).mask(0)
     write_pair(tmp_path, mask=np.full((1, 1, 3), 7, np.uint8))
-    with pytest.raises(InvalidInputError, match=r"colour \(7, 7, 7\)"):
+    with pytest.raises(InvalidInputError, match=r"color \(7, 7, 7\)"):
         load_flowers17(tmp_path).mask(0)
     (tmp_path / "images" / "a.jpg").write_bytes(b"")
     with pytest.raises(InvalidInputError, match="cannot be read as a picture"):
@@ -79,7 +77,7 @@ def test_wrong_masks_are_refused(tmp_path):
 
 
 def test_a_photograph_taken_upright_is_turned_like_its_mask(tmp_path):
-    write_pair(tmp_path, mask=np.repeat(COLOURS[:1, None], 3, axis=0))
+    write_pair(tmp_path, mask=np.repeat(COLORS[:1, None], 3, axis=0))
     exif = Image.Exif()
     exif[0x0112] = 6
     Image.new("RGB", (3, 1)).save(tmp_path / "images" / "a.jpg", exif=exif)
@@ -106,6 +104,6 @@ def test_the_real_pictures(data_dir):
     assert len(flowers) == 846
     masks = np.stack([flowers.mask(i, height=100) for i in range(0, 846, 4)])
     assert masks.shape == (212, 100, 100)
-    # Shares of all pixels of the 846 masks at full size, counted from their colours.
+    # Shares of all pixels of the 846 masks at full size, counted from their colors.
     shares = [(masks == value).mean() for value in (1, 0, -1)]
     np.testing.assert_allclose(shares, [0.274, 0.591, 0.135], atol=0.02)

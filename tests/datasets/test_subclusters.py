@@ -8,15 +8,15 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import clustering_loss
 
 
-def test_centres_are_those_of_the_original():
+def test_centers_are_those_of_the_original():
     data = make_subclusters(noise=0.0, random_state=0)
     expected = {
         0: {(-6, 0, 0), (0, 60, 0)},
         1: {(6, 0, 0), (6, 60, 0)},
         2: {(3, 60, 6), (-6, 0, 6)},
     }
-    for c, centres in expected.items():
-        assert set(map(tuple, data.X_train[data.y_train == c])) == centres
+    for c, centers in expected.items():
+        assert set(map(tuple, data.X_train[data.y_train == c])) == centers
     assert clustering_loss(data.y_test, data.bayes_partition(data.X_test)) == 0
 
 

@@ -78,7 +78,7 @@ def test_original_attributes_have_their_missing_entry_at_zero(folder):
     assert vectors["e.owl"].tolist() == [5, 0, 1]
 
 
-def test_normalised_attributes_stay_of_unit_length(folder):
+def test_normalized_attributes_stay_of_unit_length(folder):
     vectors = load_xlsa17(folder).signatures
     assert np.allclose(np.linalg.norm(vectors.vectors, axis=1), 1)
     assert np.allclose(vectors["b.cow"], np.array([2, 1, 0]) / np.sqrt(5))
@@ -191,7 +191,7 @@ def test_missing_folder(tmp_path):
 
 
 def test_unknown_attributes_are_refused(folder):
-    with pytest.raises(InvalidInputError, match="'normalised' or 'original'; got 'raw'"):
+    with pytest.raises(InvalidInputError, match="'normalized' or 'original'; got 'raw'"):
         load_xlsa17(folder, attributes="raw")
 
 

@@ -77,7 +77,7 @@ def test_an_inductive_method_answers_one_sample_as_in_a_batch(data, rows, name):
 
 
 @pytest.mark.parametrize("name", SCALING)
-def test_normalisation_is_the_same_at_fit_and_at_prediction(data, rows, name):
+def test_normalization_is_the_same_at_fit_and_at_prediction(data, rows, name):
     # Unit length makes the length of a sample irrelevant, but only if both sides are scaled.
     stretched = data.X * np.random.default_rng(0).uniform(0.1, 10, size=(len(data.X), 1))
     clf, other = (make_classifier(name, data.signatures) for _ in range(2))

@@ -36,7 +36,7 @@ def test_conventional_leaves_the_held_out_rows_of_seen_classes_alone():
     assert task.test.tolist() == [15, 16, 17, 18, 19]
 
 
-def test_generalised_uses_the_rows_of_the_split():
+def test_generalized_uses_the_rows_of_the_split():
     split = ClassSplit(["a", "c"], ["d"], train=[0, 1, 10], test_seen=[2, 11])
     task = GeneralizedProtocol().task(small(split))
     assert task.train.tolist() == [0, 1, 10]
@@ -45,7 +45,7 @@ def test_generalised_uses_the_rows_of_the_split():
     assert task.seed is None
 
 
-def test_generalised_draws_a_fifth_of_every_seen_class():
+def test_generalized_draws_a_fifth_of_every_seen_class():
     data = small(ClassSplit(["a", "b", "c"], ["d"]))
     task = GeneralizedProtocol(random_state=3).task(data)
     held_out = task.test[np.isin(data.y[task.test], ["a", "b", "c"])]

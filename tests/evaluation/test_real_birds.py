@@ -1,4 +1,4 @@
-"""The generalised setting on CUB at its real size."""
+"""The generalized setting on CUB at its real size."""
 
 import pytest
 

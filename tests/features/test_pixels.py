@@ -4,7 +4,7 @@ import pytest
 from zslearn.exceptions import InvalidInputError
 from zslearn.features import PIXEL_FEATURES, patch_means, pixel_features, rgb_to_lab
 
-# L*a*b* of sRGB colours under D65, as published in colour conversion tables (two decimals).
+# L*a*b* of sRGB colors under D65, as published in color conversion tables (two decimals).
 KNOWN_LAB = {
     (0, 0, 0): (0.0, 0.0, 0.0),
     (255, 255, 255): (100.0, 0.0, 0.0),

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from zslearn._images import read_rgb
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.features import PixelStore, extract_pixel_features, pixel_features
+from zslearn.features.pictures import read_rgb
 
 
 @pytest.fixture

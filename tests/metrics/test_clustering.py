@@ -38,12 +38,12 @@ def test_names_of_clusters_do_not_matter(pairs):
 
 
 @given(label_pairs)
-def test_normalised_is_between_zero_and_one(pairs):
+def test_normalized_is_between_zero_and_one(pairs):
     a, b = np.array(pairs).T
     largest = len(set(a)) + len(set(b)) - 2
-    normalised = clustering_loss(a, b, normalize=True)
-    assert 0 <= normalised <= 1 + 1e-12
-    assert normalised * max(largest, 1) == pytest.approx(clustering_loss(a, b), abs=1e-12)
+    normalized = clustering_loss(a, b, normalize=True)
+    assert 0 <= normalized <= 1 + 1e-12
+    assert normalized * max(largest, 1) == pytest.approx(clustering_loss(a, b), abs=1e-12)
 
 
 def test_pearson_identity():

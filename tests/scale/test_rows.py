@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from zslearn.scale._rows import RowTransform, Scratch
+from zslearn.scale.rows import RowTransform, Scratch
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])

@@ -13,9 +13,9 @@ from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot import EXEMClassifier, GFZSLClassifier, NCMClassifier
-from zslearn.zero_shot.exem import support_vectors
-from zslearn.zero_shot.gfzsl import log_likelihood
-from zslearn.zero_shot.ncm import (
+from zslearn.zero_shot.prototypes.exem import support_vectors
+from zslearn.zero_shot.prototypes.gfzsl import log_likelihood
+from zslearn.zero_shot.prototypes.ncm import (
     discriminant_directions,
     learn_metric,
     ncm_loss,
@@ -63,7 +63,7 @@ def test_held_out_accuracies_equal_refits(data, seen, make):
 
 
 @pytest.mark.parametrize("method", [EXEMClassifier, GFZSLClassifier, NCMClassifier])
-def test_unseen_classes_are_recognised(data, seen, unseen, method):
+def test_unseen_classes_are_recognized(data, seen, unseen, method):
     assert method(data.signatures).fit(*seen).score(*unseen) > 0.5
 
 
@@ -145,18 +145,18 @@ def test_the_gradient_of_the_metric_loss():
 
 def test_discriminant_directions_whiten_the_classes(seen):
     X, y = seen
-    L0 = discriminant_directions(Moments.of(X, y, centred=True), 1e-9)
+    L0 = discriminant_directions(Moments.of(X, y, centered=True), 1e-9)
     Z = X @ L0
     within = sum(np.cov(Z[y == c].T, bias=True) * np.mean(y == c) for c in np.unique(y))
     np.testing.assert_allclose(within, np.eye(len(within)), atol=1e-5)
     assert L0.shape[1] == min(len(np.unique(y)) - 1, X.shape[1])
 
 
-@pytest.mark.parametrize("centre", [False, True])
-def test_a_seen_signature_takes_its_own_mean(centre):
+@pytest.mark.parametrize("center", [False, True])
+def test_a_seen_signature_takes_its_own_mean(center):
     S = np.random.default_rng(0).standard_normal((5, 3))
-    np.testing.assert_allclose(related_means(S, S, 0.1, centre=centre), np.eye(5))
-    weights = related_means(S + 0.1, S, 5.0, centre=centre)
+    np.testing.assert_allclose(related_means(S, S, 0.1, center=center), np.eye(5))
+    weights = related_means(S + 0.1, S, 5.0, center=center)
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)
 
 

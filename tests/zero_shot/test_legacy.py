@@ -97,7 +97,7 @@ def test_imnet2_preset_is_the_imnet2_demo(data, direction):
 
 
 @pytest.mark.parametrize("preset", [LegacyCUB, LegacyImNet2])
-def test_presets_that_standardise_over_the_batch_refuse_small_ones(data, preset):
+def test_presets_that_standardize_over_the_batch_refuse_small_ones(data, preset):
     names, S, labels, X, seen = data
     clf = preset(Signatures(names, S)).fit(X[seen], names[labels[seen]])
     assert clf.zero_shot_tags.transductive

@@ -35,7 +35,7 @@ def test_passes_the_checks_of_zero_shot_classifiers(estimator):
 
 
 @pytest.mark.parametrize("estimator", NETWORKS)
-def test_recognises_unseen_classes_of_a_linear_world(estimator, parts):
+def test_recognizes_unseen_classes_of_a_linear_world(estimator, parts):
     signatures, X, y, X_new, y_new = parts
     clf = estimator.set_params(signatures=signatures, epochs=15, learning_rate=1e-3).fit(X, y)
     assert clf.score(X_new, y_new) > 0.75

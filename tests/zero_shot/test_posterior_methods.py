@@ -15,11 +15,11 @@ from zslearn.zero_shot import (
     DirectSimilarityClassifier,
     IAPClassifier,
 )
-from zslearn.zero_shot._binary_attributes import prior
-from zslearn.zero_shot._folds import at_most_rows
-from zslearn.zero_shot._posterior import posterior
-from zslearn.zero_shot.amp import absorption, transitions
-from zslearn.zero_shot.direct_similarity import related_weights
+from zslearn.zero_shot.folds import at_most_rows
+from zslearn.zero_shot.posterior.amp import absorption, transitions
+from zslearn.zero_shot.posterior.base import posterior
+from zslearn.zero_shot.posterior.binary_attributes import prior
+from zslearn.zero_shot.posterior.direct_similarity import related_weights
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def _probabilities(clf, X, temperature):
 
 def test_conse_is_the_convex_combination(data, parts):
     X, y, new, names = parts
-    clf = ConSEClassifier(data.signatures, top=3, temperature=2.0, centre=False).fit(X, y)
+    clf = ConSEClassifier(data.signatures, top=3, temperature=2.0, center=False).fit(X, y)
     P = _probabilities(clf, new, 2.0)
     S, U = clf.seen_signatures_, unit_rows(data.signatures.rows(names))
     for x, row in enumerate(clf.decision_function(new, names)):
@@ -92,7 +92,7 @@ def test_attributes_that_all_or_none_have_get_an_even_prior():
 def test_direct_similarity_sums_over_the_related_classes(data, parts, rule):
     X, y, new, names = parts
     clf = DirectSimilarityClassifier(
-        data.signatures, rule=rule, temperature=1.0, centre=False, n_related=3, weighted=False
+        data.signatures, rule=rule, temperature=1.0, center=False, n_related=3, weighted=False
     ).fit(X[5:], y[5:])
     P = _probabilities(clf, new, 1.0)
     share = np.unique(y[5:], return_counts=True)[1] / len(y[5:])
@@ -138,7 +138,7 @@ def test_amp_averages_the_chains_of_joined_spaces(data, parts):
         "n_neighbors": 5,
         "width": 0.3,
         "temperature": 1.0,
-        "centre": False,
+        "center": False,
         "balance": False,
         "signature_norm": None,
     }
@@ -163,7 +163,7 @@ def test_chosen_points_are_the_best_of_explicit_refits(data, parts):
         ]
         np.testing.assert_allclose(clf.cv_results_["scores"][i], refits, atol=0.02)
     best = clf.cv_results_["points"][int(clf.cv_results_["scores"].mean(axis=1).argmax())]
-    assert {"temperature": clf.temperature_, "centre": clf.centre_} == best
+    assert {"temperature": clf.temperature_, "center": clf.center_} == best
 
 
 def test_a_cut_of_the_rows_keeps_every_class():

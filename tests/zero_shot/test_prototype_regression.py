@@ -36,19 +36,19 @@ def literal_scores(X, y, X_new, S_seen, S_new, *, power, shrinkage, bandwidth, r
     X, X_new = transform(X), transform(X_new)
     classes = np.unique(y)
     means = np.array([X[y == c].mean(axis=0) for c in classes])
-    centred = X - means[np.searchsorted(classes, y)]
-    covariance = centred.T @ centred / len(X)
+    centered = X - means[np.searchsorted(classes, y)]
+    covariance = centered.T @ centered / len(X)
     shrunk = (1 - shrinkage) * covariance + shrinkage * np.trace(covariance) / len(
         covariance
     ) * np.eye(len(covariance))
-    centre = means.mean(axis=0)
+    center = means.mean(axis=0)
     S_seen, S_new = unit(S_seen), unit(S_new)
     squared = lambda A, B: ((A[:, None] - B) ** 2).sum(axis=2)  # noqa: E731
     between = squared(S_seen, S_seen)
     median = np.median(between[~np.eye(len(S_seen), dtype=bool)])
     K = np.exp(-between / (bandwidth * median))
     k = np.exp(-squared(S_new, S_seen) / (bandwidth * median))
-    prototypes = centre + k @ np.linalg.solve(K + ridge * np.eye(len(K)), means - centre)
+    prototypes = center + k @ np.linalg.solve(K + ridge * np.eye(len(K)), means - center)
     inverse = np.linalg.inv(shrunk)
     differences = X_new[:, None] - prototypes
     return -0.5 * np.einsum("ncd,de,nce->nc", differences, inverse, differences)
@@ -98,7 +98,7 @@ def test_the_setting_is_the_best_of_an_explicit_search_over_folds_of_classes(dat
             one.kernel_scales_ = clf.kernel_scales_
             one._solve(
                 Moments.of(
-                    one._normalised_features(X[train]), np.searchsorted(one.classes_, y[train])
+                    one._normalized_features(X[train]), np.searchsorted(one.classes_, y[train])
                 ),
                 None,
                 X.shape[1],

@@ -9,7 +9,7 @@ from zslearn.core.nearest import unit_rows
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError, TransductiveBatchError
 from zslearn.zero_shot import KernelESZSLClassifier, PSTClassifier, RRZSLClassifier
-from zslearn.zero_shot.pst import confident_labels, neighbour_graph, propagated
+from zslearn.zero_shot.transductive.pst import confident_labels, neighbor_graph, propagated
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def unseen(data):
 def test_propagation_rests_at_the_closed_form():
     rng = np.random.default_rng(0)
     points, labels = rng.standard_normal((30, 3)), rng.random((30, 4))
-    S = neighbour_graph(points, 5, "euclidean")
+    S = neighbor_graph(points, 5, "euclidean")
     assert sparse.issparse(S)
     np.testing.assert_allclose(S.toarray(), S.toarray().T)
     expected = 0.2 * np.linalg.solve(np.eye(30) - 0.8 * S.toarray(), labels)
@@ -62,7 +62,7 @@ def test_labels_of_clusters_spread_over_their_doubtful_members():
     truth = np.repeat([0, 1, 2], 40)
     points = 4 * np.eye(3)[truth] + rng.standard_normal((120, 3))
     P = softmax(1.0 * np.eye(3)[truth] + rng.standard_normal((120, 3)), axis=1)
-    spread = propagated(neighbour_graph(points, 10, "euclidean"), confident_labels(P, 0.3), 0.8)
+    spread = propagated(neighbor_graph(points, 10, "euclidean"), confident_labels(P, 0.3), 0.8)
     assert np.mean(P.argmax(axis=1) == truth) < 0.75
     assert np.mean(spread.argmax(axis=1) == truth) > 0.9
 

@@ -36,7 +36,7 @@ def test_passes_the_checks_of_zero_shot_classifiers(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_recognises_unseen_classes_of_a_linear_world(method, data):
+def test_recognizes_unseen_classes_of_a_linear_world(method, data):
     X, y, X_new, y_new = _parts(data)
     clf = method(data.signatures).fit(X, y)
     assert clf.score(X_new, y_new) > 0.95

@@ -6,7 +6,7 @@ import pytest
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot import METHODS, SAEClassifier, ZeroShotClassifier, make_classifier
-from zslearn.zero_shot._registry import find_method
+from zslearn.zero_shot.registry import find_method
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -33,7 +33,7 @@ def test_parameters_given_override_those_of_the_method():
     assert (clf.direction, clf.lam, clf.signatures) == ("both", 2.0, {"a": [1.0]})
 
 
-def test_an_unknown_name_is_told_its_neighbour():
+def test_an_unknown_name_is_told_its_neighbor():
     with pytest.raises(InvalidInputError, match=r"no method 'sae-encod'\. Did you mean 'sae-enc"):
         find_method("sae-encod")
     with pytest.raises(InvalidInputError, match=r"no method 'qqqqq'\. Known methods: sae,"):

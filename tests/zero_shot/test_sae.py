@@ -169,8 +169,8 @@ def test_moments_are_all_it_needs(data, train):
     np.testing.assert_allclose(clf.coef_, whole.coef_, atol=1e-10)
     chosen = SAEClassifier(data.signatures).fit_moments(a + b)
     assert chosen.lam_["encode"] == pytest.approx(0.2)  # unit vectors: λ is scale-free
-    with pytest.raises(InvalidInputError, match=r"raw moments .* got centred ones of 12"):
-        clf.fit_moments(Moments.of(X, y, centred=True))
+    with pytest.raises(InvalidInputError, match=r"raw moments .* got centered ones of 12"):
+        clf.fit_moments(Moments.of(X, y, centered=True))
     with pytest.raises(InvalidInputError, match="at least two classes; got raw ones of 1"):
         clf.fit_moments(Moments.of(X[:5], y[:5]))
 
@@ -266,7 +266,7 @@ def test_rotated_features_give_the_same_scores(data, train, test_rows):
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_vectors_of_zeros_never_give_nan_without_normalisation(data, train, direction, metric):
+def test_vectors_of_zeros_never_give_nan_without_normalization(data, train, direction, metric):
     X = train[0].copy()
     X[0] = 0.0
     clf = SAEClassifier(

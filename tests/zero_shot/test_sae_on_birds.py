@@ -51,7 +51,7 @@ def test_training_and_test_classes_are_apart(birds):
     assert not seen & unseen
 
 
-def test_unseen_birds_are_recognised(birds, fitted):
+def test_unseen_birds_are_recognized(birds, fitted):
     assert sorted(np.concatenate(fitted.folds_)) == sorted(set(birds.y[birds.train]))
     accuracy = fitted.score(birds.X[birds.unseen], birds.y[birds.unseen])
     assert 0.58 <= accuracy <= 0.62

@@ -10,10 +10,10 @@ from zslearn.datasets import make_zero_shot
 from zslearn.estimator_checks import check_zero_shot_classifier
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot import JLSEClassifier, SSEClassifier, SSVocClassifier
-from zslearn.zero_shot._gradient import even_rows
-from zslearn.zero_shot.jlse import inferred_codes, match_matrix
-from zslearn.zero_shot.ss_voc import neighbour_mask, vocabulary_loss
-from zslearn.zero_shot.sse import responses, similarity_loss
+from zslearn.zero_shot.gradient import even_rows
+from zslearn.zero_shot.networks.ss_voc import neighbor_mask, vocabulary_loss
+from zslearn.zero_shot.synthesised.jlse import inferred_codes, match_matrix
+from zslearn.zero_shot.synthesised.sse import responses, similarity_loss
 
 QUICK = (
     SSEClassifier(kind="int", epochs=2),
@@ -45,7 +45,7 @@ def test_passes_the_checks_of_zero_shot_classifiers(estimator):
         (SSVocClassifier(), 0.95),
     ],
 )
-def test_recognises_unseen_classes_of_a_linear_world(estimator, at_least, parts):
+def test_recognizes_unseen_classes_of_a_linear_world(estimator, at_least, parts):
     signatures, X, y, X_new, y_new = parts
     clf = estimator.set_params(signatures=signatures).fit(X, y)
     assert clf.score(X_new, y_new) >= at_least
@@ -78,7 +78,7 @@ def test_intersection_and_rectifier_are_one_model_up_to_the_sign_of_w():
 def test_gradient_and_literal_value_of_the_vocabulary_loss():
     rng = np.random.RandomState(0)
     g, U, y = rng.standard_normal((5, 3)), rng.standard_normal((6, 3)), rng.randint(4, size=5)
-    allowed = neighbour_mask(U[:4], U[4:], 1)
+    allowed = neighbor_mask(U[:4], U[4:], 1)
     error = check_grad(
         lambda f: vocabulary_loss(f.reshape(5, 3), y, U, allowed, 0.6, 0.1, 0.3)[0],
         lambda f: vocabulary_loss(f.reshape(5, 3), y, U, allowed, 0.6, 0.1, 0.3)[1].ravel(),

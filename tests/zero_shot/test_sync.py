@@ -7,7 +7,7 @@ from sklearn.svm import LinearSVC
 
 from zslearn.core.synthesis import (
     median_distance,
-    minimise_classifiers,
+    minimize_classifiers,
     one_versus_other,
     phantom_similarity,
 )
@@ -33,7 +33,7 @@ def test_passes_the_checks_of_zero_shot_classifiers(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_recognises_unseen_classes_of_a_linear_world(loss, parts):
+def test_recognizes_unseen_classes_of_a_linear_world(loss, parts):
     signatures, X, y, X_new, y_new = parts
     clf = SynCClassifier(signatures, loss=loss, max_iter=40).fit(X, y)
     assert clf.score(X_new, y_new) > 0.9
@@ -74,12 +74,12 @@ def test_all_phantoms_learned_directly_agree_with_the_fast_version():
     rng = np.random.RandomState(0)
     X, y = rng.standard_normal((40, 5)), np.arange(40) % 4
     mixing = phantom_similarity(np.eye(4), np.eye(4), 2.0)
-    W, _ = minimise_classifiers(np.zeros((4, 5)), X, y, one_versus_other, 0.1, max_iter=500)
-    V, _ = minimise_classifiers(np.zeros((4, 5)), X, y, one_versus_other, 0.1, mixing, max_iter=500)
+    W, _ = minimize_classifiers(np.zeros((4, 5)), X, y, one_versus_other, 0.1, max_iter=500)
+    V, _ = minimize_classifiers(np.zeros((4, 5)), X, y, one_versus_other, 0.1, mixing, max_iter=500)
     np.testing.assert_allclose(mixing @ V, W, atol=1e-3)
 
 
-def test_fewer_phantoms_still_recognise(parts):
+def test_fewer_phantoms_still_recognize(parts):
     signatures, X, y, X_new, y_new = parts
     clf = SynCClassifier(signatures, n_phantoms=20, lam=1e-4, scale=0.25).fit(X, y)
     assert clf.coef_.shape == (20, 64)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli._columns import check_columns, remember_columns
-from zslearn.cli._files import check_target, write_rows
-from zslearn.cli._guard import user_data, warnings_as_lines
-from zslearn.cli._parameters import set_parameters
-from zslearn.cli._table import echo_json, format_table
+from zslearn.cli.columns import check_columns, remember_columns
+from zslearn.cli.files import check_target, write_rows
+from zslearn.cli.guard import user_data, warnings_as_lines
+from zslearn.cli.parameters import set_parameters
+from zslearn.cli.table import echo_json, format_table
 from zslearn.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _shared(command: Command) -> Command:
 @click.option(
     "-P", "--param", "params", multiple=True, metavar="NAME=VALUE", help="E.g. lam=0.5; repeatable."
 )
-@click.option("--raw", is_flag=True, help="Do not standardise the features.")
+@click.option("--raw", is_flag=True, help="Do not standardize the features.")
 @click.option("--save", "target", required=True, metavar="FILE", help="Where to write the model.")
 @_shared
 def fit(
@@ -110,9 +110,9 @@ def fit(
     ignore: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Learn a mapping from labelled samples and save it.
+    """Learn a mapping from labeled samples and save it.
 
-    Features are standardised unless --raw is given. λ of the default mapping is chosen by
+    Features are standardized unless --raw is given. λ of the default mapping is chosen by
     cross-validation on the labels, in the setting of --groups if they are given.
     """
     check_target(target)
@@ -208,7 +208,7 @@ def evaluate(
 @cluster.command(epilog=MAPPINGS_EPILOG)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 def mappings(as_json: bool) -> None:
-    """List the mappings that can be learnt."""
+    """List the mappings that can be learned."""
     from zslearn.cluster import LEARNERS
 
     rows = [
@@ -243,7 +243,7 @@ def _read(
     path: str, ignore: tuple[str, ...], *, labels: str | None = None, groups: str | None = None
 ) -> Samples:
     """Read features with their labels and groups, each a file or a column of the features."""
-    from zslearn.datasets._feature_files import read_feature_table, table_columns
+    from zslearn.datasets.feature_files import read_feature_table, table_columns
 
     columns = set(table_columns(Path(path))) if Path(path).is_file() else set()
     own = {name for name in (labels, groups) if name in columns}
@@ -261,8 +261,8 @@ def _read(
 
 def _companion(path: str, name: str | None, columns: set[str], n_rows: int) -> Any:
     """Values of a column of the features table, or of a file with one value a row."""
-    from zslearn.datasets._feature_files import read_feature_table
-    from zslearn.datasets._table import read_labels
+    from zslearn.datasets.feature_files import read_feature_table
+    from zslearn.datasets.table import read_labels
 
     if name is None:
         return None
@@ -281,7 +281,7 @@ def _scores(samples: Samples, found: Any) -> dict[str, Any]:
     import numpy as np
     from sklearn.metrics import adjusted_rand_score
 
-    from zslearn.cluster._kmeans import group_rows
+    from zslearn.cluster.kmeans import group_rows
     from zslearn.metrics import clustering_loss
 
     y = np.asarray(samples.labels)
@@ -290,7 +290,7 @@ def _scores(samples: Samples, found: Any) -> dict[str, Any]:
         "samples": len(found),
         "groups": None if samples.groups is None else len(parts),
         "clustering_loss": float(np.mean([clustering_loss(*part) for part in parts])),
-        "normalised_loss": float(
+        "normalized_loss": float(
             np.mean([clustering_loss(*part, normalize=True) for part in parts])
         ),
         "adjusted_rand_index": float(np.mean([adjusted_rand_score(*part) for part in parts])),

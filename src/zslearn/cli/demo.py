@@ -1,4 +1,4 @@
-"""`zslearn demo`: recognise animals never seen, on the data that ships with the library."""
+"""`zslearn demo`: recognize animals never seen, on the data that ships with the library."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli._table import echo_json, format_table
+from zslearn.cli.table import echo_json, format_table
 
 if TYPE_CHECKING:
     from zslearn.datasets import ClassSplit, ZeroShotDataset
@@ -42,7 +42,7 @@ Examples:
     help="How many photographs to explain.",
 )
 def demo(as_json: bool, samples: int) -> None:
-    """Recognise animals that were never seen in training.
+    """Recognize animals that were never seen in training.
 
     Learns the semantic autoencoder from photographs of the seen classes of the bundled data, with
     λ chosen by holding out seen classes, then names photographs of the unseen classes by their

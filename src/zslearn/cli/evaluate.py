@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli._files import check_target, names_in, write_rows
-from zslearn.cli._guard import warnings_as_lines
-from zslearn.cli._source import source_of, source_options
-from zslearn.cli._table import echo_json, format_table
+from zslearn.cli.files import check_target, names_in, write_rows
+from zslearn.cli.guard import warnings_as_lines
+from zslearn.cli.source import source_of, source_options
+from zslearn.cli.table import echo_json, format_table
 
 if TYPE_CHECKING:
     from zslearn.datasets import ZeroShotDataset
@@ -84,7 +84,7 @@ def evaluate(
     source = source_of(options)
     names = _method_names(methods)
     if plot:
-        from zslearn.cli._plot import check_plot
+        from zslearn.cli.plot import check_plot
 
         check_plot(plot)
     dataset = source.load()
@@ -98,7 +98,7 @@ def evaluate(
     if csv_file:
         write_rows(csv_file, rows)
     if plot and results:
-        from zslearn.cli._plot import draw
+        from zslearn.cli.plot import draw
 
         draw(results, plot)
     _print(rows, results, protocol, as_json)
@@ -109,7 +109,7 @@ def evaluate(
 def _method_names(text: str) -> list[str]:
     """Return the names asked for, each once, refusing unknown ones before any work."""
     from zslearn.zero_shot import METHODS
-    from zslearn.zero_shot._registry import find_method
+    from zslearn.zero_shot.registry import find_method
 
     names = list(METHODS) if text.strip() == "all" else list(dict.fromkeys(names_in(text)))
     if not names:

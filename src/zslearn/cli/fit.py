@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli._columns import remember_columns
-from zslearn.cli._files import check_target
-from zslearn.cli._guard import user_data, warnings_as_lines
-from zslearn.cli._parameters import set_parameters
-from zslearn.cli._source import Source, source_of, source_options
-from zslearn.cli._table import echo_json, format_table
+from zslearn.cli.columns import remember_columns
+from zslearn.cli.files import check_target
+from zslearn.cli.guard import user_data, warnings_as_lines
+from zslearn.cli.parameters import set_parameters
+from zslearn.cli.source import Source, source_of, source_options
+from zslearn.cli.table import echo_json, format_table
 
 if TYPE_CHECKING:
     from zslearn.datasets import ZeroShotDataset
@@ -72,7 +72,7 @@ def fit(
 
     The data is PATH ("animals", a folder in the xlsa17 layout, a folder of your own) or three
     files of yours: features, labels and a table of class signatures. Classes of that table without
-    samples are the unseen ones, which the model will recognise all the same. Free parameters such
+    samples are the unseen ones, which the model will recognize all the same. Free parameters such
     as λ are chosen by holding out seen classes.
     """
     check_target(target)
@@ -147,7 +147,7 @@ def _training_rows(source: Source, dataset: ZeroShotDataset) -> Any:
 
 
 def _facts(model: ZeroShotClassifier, method: str, n_rows: int, seconds: float) -> dict[str, Any]:
-    from zslearn.evaluation._estimator import chosen_parameters
+    from zslearn.evaluation.estimator import chosen_parameters
 
     return {
         "method": method,

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli._columns import check_columns
-from zslearn.cli._files import check_target, names_in, names_in_file, write_rows
-from zslearn.cli._guard import user_data, warnings_as_lines
-from zslearn.cli._table import echo_json, format_table
+from zslearn._files import read_names
+from zslearn.cli.columns import check_columns
+from zslearn.cli.files import check_target, names_in, write_rows
+from zslearn.cli.guard import user_data, warnings_as_lines
+from zslearn.cli.table import echo_json, format_table
 from zslearn.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _samples(
     classifier: ZeroShotClassifier, path: str, ignore: Sequence[str]
 ) -> tuple[list[Any], Any]:
     """Return the names of the samples, their row numbers where they have none, and features."""
-    from zslearn.datasets._feature_files import read_feature_table
+    from zslearn.datasets.feature_files import read_feature_table
 
     table = read_feature_table(Path(path), ignore=ignore)
     if not len(table.X):
@@ -117,7 +118,7 @@ def _candidates(classifier: ZeroShotClassifier, options: dict[str, Any]) -> list
     if options["candidates"] is not None and not named:
         raise click.UsageError("--candidates names no class")
     if options["candidates_file"]:
-        named = names_in_file(options["candidates_file"])
+        named = read_names(options["candidates_file"])
     if not named:
         return known.tolist()
     by_text = {str(name): name for name in known.tolist()}

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli._files import names_in
-from zslearn.cli._table import echo_json
+from zslearn.cli.files import names_in
+from zslearn.cli.table import echo_json
 from zslearn.exceptions import InvalidInputError, MissingExtraError
 
 if TYPE_CHECKING:
-    from zslearn.benchmark import Experiment, Missing, ResultsFile, Run, Source
+    from zslearn.reproduce import Experiment, Missing, ResultsFile, Run, Source
 
 RESULTS = "results.jsonl"
 MOST_JOBS = 4  # each process holds a data set
@@ -65,7 +65,7 @@ def reproduce(
     stand beside ours where the protocol is the same. A run that fails is a row with its reason,
     and the exit code is 1.
     """
-    from zslearn.benchmark import find_data
+    from zslearn.reproduce import find_data
 
     chosen = _chosen(experiments, options)
     sources, missing = find_data(options["data"])
@@ -74,8 +74,8 @@ def reproduce(
         _list(chosen, sources)
         return
     folder = _folder(out)
-    from zslearn.benchmark import ResultsFile, plan, run_experiments
     from zslearn.core.threads import cores
+    from zslearn.reproduce import ResultsFile, plan, run_experiments
 
     results = ResultsFile(folder / RESULTS)
     runs = plan(chosen, sources)
@@ -96,7 +96,7 @@ def reproduce(
 def _chosen(names: tuple[str, ...], options: dict[str, Any]) -> list[Experiment]:
     from dataclasses import replace
 
-    from zslearn.benchmark import choose_experiments
+    from zslearn.reproduce import choose_experiments
 
     chosen = choose_experiments(names, names_in(options["methods"]), quick=options["quick"])
     scale = options["scale"]
@@ -130,8 +130,8 @@ def _tell_data(sources: list[Source], missing: list[Missing], chosen: list[Exper
 
 
 def _list(chosen: list[Experiment], sources: list[Source]) -> None:
-    from zslearn.benchmark import plan
-    from zslearn.cli._table import format_table
+    from zslearn.cli.table import format_table
+    from zslearn.reproduce import plan
 
     rows = [
         {"name": e.name, "paper": e.paper, "title": e.title, "runs": len(plan([e], sources))}
@@ -152,8 +152,8 @@ def _tell(number: int, total: int, run: Run, row: dict[str, Any]) -> None:
 
 def _write(results: ResultsFile, chosen: list[Experiment], folder: Path, *, plots: bool) -> None:
     """Make every file from the results file alone."""
-    from zslearn.benchmark import make_tables
-    from zslearn.benchmark.output import write_plots, write_report, write_tables
+    from zslearn.reproduce import make_tables
+    from zslearn.reproduce.output import write_plots, write_report, write_tables
 
     rows = results.rows()
     write_tables(make_tables(rows), folder / "tables")
@@ -172,7 +172,7 @@ def _print(
     if as_json:
         echo_json(rows)
         return
-    from zslearn.benchmark import make_tables
+    from zslearn.reproduce import make_tables
 
     tables = make_tables(rows, [experiment.name for experiment in chosen])
     for some in tables.values():

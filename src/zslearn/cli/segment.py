@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli._files import check_target
-from zslearn.cli._table import echo_json, format_table
+from zslearn.cli.files import check_target
+from zslearn.cli.table import echo_json, format_table
 from zslearn.exceptions import InvalidInputError, MissingFileError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _CODING = click.option(
     type=click.Choice(["auto", "binary", "flowers17"]),
     default="auto",
     show_default=True,
-    help="Colours of the masks: white on black, or those of Flowers-17.",
+    help="Colors of the masks: white on black, or those of Flowers-17.",
 )
 _UNDEFINED = click.option(
     "--undefined",
@@ -64,9 +64,9 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for pro
 
 @click.group(epilog=EPILOG)
 def segment() -> None:
-    """Find the foreground of pictures, as learnt from pictures with masks.
+    """Find the foreground of pictures, as learned from pictures with masks.
 
-    Pixels are described by SIFT and colour; a linear map learnt from the masks makes their
+    Pixels are described by SIFT and color; a linear map learned from the masks makes their
     distances matter for foreground against background; each new picture is split by 2-means.
     """
 
@@ -100,7 +100,7 @@ def fit(folder: str, target: str, as_json: bool, **options: Any) -> None:
     data = load_segmentation(folder, coding=options["coding"])
     n_images = min(options["first"] or len(data), len(data))
     model = ImageSegmenter(_mapping(options["mapping"], options["lam"]), height=options["height"])
-    images = (data.image(i) for i in _counted(n_images, "pictures learnt from"))
+    images = (data.image(i) for i in _counted(n_images, "pictures learned from"))
     model.fit(images, (data.mask(i, undefined=options["undefined"]) for i in range(n_images)))
     save(model, target)
     facts = {"pictures": model.n_images_, "pixels": model.n_pixels_, "file": target}
@@ -120,7 +120,7 @@ def apply(model_file: str, pictures: tuple[str, ...], out: str, overlay: bool) -
 
     A picture that cannot be read is reported and skipped, and the exit code is then 1.
     """
-    from zslearn._images import read_rgb, write_png
+    from zslearn.features.pictures import read_rgb, write_png
 
     model, files = _model(model_file), _files(pictures)
     folder = Path(out)
@@ -150,7 +150,7 @@ def apply(model_file: str, pictures: tuple[str, ...], out: str, overlay: bool) -
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Leave out the first N pictures, those learnt from.",
+    help="Leave out the first N pictures, those learned from.",
 )
 @_UNDEFINED
 @_CODING
@@ -234,7 +234,7 @@ def _model(path: str) -> ImageSegmenter:
 
 def _files(pictures: tuple[str, ...]) -> list[Path]:
     """Picture files named, those of named folders included."""
-    from zslearn._images import picture_files
+    from zslearn.features.pictures import picture_files
 
     files: list[Path] = []
     for name in pictures:

@@ -1,10 +1,6 @@
 """Supervised clustering: learn from labels which distances matter, then cluster new data."""
 
-from zslearn.cluster._base import LinearMapping
-from zslearn.cluster._registry import LEARNERS, find_learner, make_mapping
-from zslearn.cluster._statistics import Statistics
-from zslearn.cluster._supervised_kmeans import SupervisedKMeans
-from zslearn.cluster._tags import MappingTags
+from zslearn.cluster.base import LinearMapping
 from zslearn.cluster.euclidean import EuclideanMapping
 from zslearn.cluster.image_segmenter import ImageSegmenter
 from zslearn.cluster.itml import ITML
@@ -14,8 +10,12 @@ from zslearn.cluster.lda import LDAProjection
 from zslearn.cluster.lmnn import LMNN
 from zslearn.cluster.mlca import MLCA
 from zslearn.cluster.rca import RCA
+from zslearn.cluster.registry import LEARNERS, find_learner, make_mapping
 from zslearn.cluster.rvml import RVML
 from zslearn.cluster.sae import SAEMapping, sae_path
+from zslearn.cluster.statistics import Statistics
+from zslearn.cluster.supervised_kmeans import SupervisedKMeans
+from zslearn.cluster.tags import MappingTags
 from zslearn.cluster.xing import XingMMC
 
 __all__ = [

@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.cluster._base import MomentMapping
-from zslearn.cluster._statistics import Statistics
-from zslearn.cluster._tags import MappingTags
+from zslearn.cluster.base import MomentMapping
+from zslearn.cluster.statistics import Statistics
+from zslearn.cluster.tags import MappingTags
 
 
 class EuclideanMapping(MomentMapping):

@@ -12,13 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from zslearn._images import nearest_scaled, scaled, scaled_width
-from zslearn.cluster._base import MomentMapping
-from zslearn.cluster._statistics import Statistics
-from zslearn.cluster._two_means import two_means
+from zslearn.cluster.base import MomentMapping
 from zslearn.cluster.sae import SAEMapping
+from zslearn.cluster.statistics import Statistics
+from zslearn.cluster.two_means import two_means
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
 from zslearn.features import pixel_features
+from zslearn.features.pictures import nearest_scaled, scaled, scaled_width
 
 FOREGROUND, BACKGROUND, UNDEFINED = 1, 0, -1
 
@@ -26,7 +26,7 @@ FOREGROUND, BACKGROUND, UNDEFINED = 1, 0, -1
 class ImageSegmenter(BaseEstimator):
     """Learn from pictures with masks what tells foreground from background; segment new pictures.
 
-    Every pixel is described by `zslearn.features.pixel_features`, standardised on the training
+    Every pixel is described by `zslearn.features.pixel_features`, standardized on the training
     pixels and mapped to a code; the codes of a new picture are split by 2-means, and the half
     whose mean lies further in the direction from background to foreground is the foreground. A
     picture is always split, even if it holds no foreground at all.
@@ -34,19 +34,19 @@ class ImageSegmenter(BaseEstimator):
     Parameters
     ----------
     mapping : LinearMapping, optional
-        What to learn from the standardised pixels; by default ``SAEMapping(100.0)``. Any mapping
-        of `zslearn.cluster` that is learnt from moments will do.
+        What to learn from the standardized pixels; by default ``SAEMapping(100.0)``. Any mapping
+        of `zslearn.cluster` that is learned from moments will do.
     height : int, default=100
         Rows pictures are scaled to before their pixels are described.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_components, 135)
-        The map from pixel features to codes, standardisation included.
+        The map from pixel features to codes, standardization included.
     direction_ : ndarray of shape (n_components,)
         From the mean code of background pixels to that of foreground pixels.
     n_images_, n_pixels_ : int
-        How many pictures and pixels it was learnt from.
+        How many pictures and pixels it was learned from.
 
     Examples
     --------
@@ -55,8 +55,8 @@ class ImageSegmenter(BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> mask = np.zeros((30, 30), dtype=int)
     >>> mask[8:22, 8:22] = 1
-    >>> colours = np.array([[40, 120, 40], [220, 60, 60]])
-    >>> image = (colours[mask] + rng.integers(-20, 20, (30, 30, 3))).astype(np.uint8)
+    >>> colors = np.array([[40, 120, 40], [220, 60, 60]])
+    >>> image = (colors[mask] + rng.integers(-20, 20, (30, 30, 3))).astype(np.uint8)
     >>> model = ImageSegmenter(height=30).fit([image], [mask])
     >>> round(float((model.predict(image) == mask).mean()), 1)
     1.0
@@ -133,7 +133,7 @@ class ImageSegmenter(BaseEstimator):
         if not np.isin(mask, (FOREGROUND, BACKGROUND, UNDEFINED)).all():
             raise InvalidInputError(
                 f"masks hold 1, 0 and -1 alone; the mask of picture {self.n_images_} has other "
-                "values. `zslearn.datasets.load_segmentation` decodes coloured masks."
+                "values. `zslearn.datasets.load_segmentation` decodes colored masks."
             )
         size = self._working_size(picture)
         y = nearest_scaled(mask.astype(np.int8), size).ravel()
@@ -145,7 +145,7 @@ class ImageSegmenter(BaseEstimator):
                 f"the masks of {self.n_images_} picture(s) do not hold both foreground and "
                 "background; there is nothing to tell apart."
             )
-        standard = total.standardised(total.total.mean, total.spread)
+        standard = total.standardized(total.total.mean, total.spread)
         self.mapping_ = mapping.fit_statistics(standard)
         self.coef_ = self.mapping_.coef_ / total.spread
         background, foreground = total.total.class_means
@@ -161,7 +161,7 @@ class ImageSegmenter(BaseEstimator):
         mapping: Any = SAEMapping(100.0) if self.mapping is None else self.mapping
         if not isinstance(mapping, MomentMapping) or getattr(mapping, "lam", None) == "cv":
             raise InvalidTypeError(
-                "mapping must be a mapping of zslearn.cluster that is learnt from moments, with "
+                "mapping must be a mapping of zslearn.cluster that is learned from moments, with "
                 f"lam as a number, such as SAEMapping(100.0) or MLCA(); got {mapping!r}."
             )
         if getattr(mapping, "svd", False):

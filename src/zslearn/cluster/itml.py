@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from zslearn.cluster._base import RowMapping, check_positive
-from zslearn.cluster._pairs import check_count, dissimilar_differences, similar_differences
-from zslearn.cluster._progress import report
-from zslearn.cluster._spectrum import metric_factor
-from zslearn.cluster._tags import MappingTags
+from zslearn._progress import report
+from zslearn.cluster.base import RowMapping, check_positive
+from zslearn.cluster.pairs import check_count, dissimilar_differences, similar_differences
+from zslearn.cluster.spectrum import metric_factor
+from zslearn.cluster.tags import MappingTags
 from zslearn.exceptions import InvalidInputError
 
 

@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.cluster._base import MomentMapping, check_positive
-from zslearn.cluster._spectrum import metric_factor, ridged
-from zslearn.cluster._statistics import Statistics
-from zslearn.cluster._tags import MappingTags
+from zslearn.cluster.base import MomentMapping, check_positive
+from zslearn.cluster.spectrum import metric_factor, ridged
+from zslearn.cluster.statistics import Statistics
+from zslearn.cluster.tags import MappingTags
 from zslearn.exceptions import InvalidInputError
 
 

@@ -7,20 +7,20 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.cluster._base import MomentMapping, check_positive
-from zslearn.cluster._pairs import check_count
-from zslearn.cluster._spectrum import metric_factor
-from zslearn.cluster._statistics import Statistics
-from zslearn.cluster._tags import MappingTags
+from zslearn.cluster.base import MomentMapping, check_positive
+from zslearn.cluster.pairs import check_count
+from zslearn.cluster.spectrum import metric_factor
+from zslearn.cluster.statistics import Statistics
+from zslearn.cluster.tags import MappingTags
 
 
 class LajugieSpectral(MomentMapping):
     """Structured large-margin metric in the spectral relaxation, in the manner of Lajugie et al.
 
-    Minimises over metrics B the regularised structured hinge loss
+    Minimizes over metrics B the regularized structured hinge loss
     ``μ/2 ‖B‖² + max_P [Δ(C, P) + tr((P - C) Z B Zᵀ)]``: no partition P may look better to k-means
-    than the true one C by less than its loss. Z are the centred rows divided by √N, and P runs over
-    projectors of the rank of C, not over partitions: that is what *spectral* means, and this is
+    than the true one C by less than its loss. Z are the centered rows divided by √N, and P runs
+    over projectors of the rank of C, not over partitions: that is what *spectral* means, and this is
     therefore not a reproduction of the published method. The loss is linear in P, so the worst P is
     an eigenproblem in the span of features and class indicators, whose Gram matrix is in the
     moments: a step costs the same for a hundred rows and for a million.
@@ -28,7 +28,7 @@ class LajugieSpectral(MomentMapping):
     Parameters
     ----------
     mu : float, default=0.01
-        Weight of the regulariser, for features of variance 1.
+        Weight of the regularizer, for features of variance 1.
     max_iter : int, default=600
         Number of subgradient steps.
 
@@ -69,16 +69,16 @@ class LajugieSpectral(MomentMapping):
         mu = check_positive(self.mu, "mu")
         steps = check_count(self.max_iter, "max_iter")
         self.n_iter_ = steps
-        # The regulariser is meant for a mean variance of 1.
+        # The regularizer is meant for a mean variance of 1.
         d = statistics.total.n_features
         scale = np.sqrt(np.trace(statistics.total.gram) / (d * statistics.total.n_samples)) or 1.0
-        R_x, R_j = span(statistics.standardised(statistics.total.mean, np.full(d, scale)))
+        R_x, R_j = span(statistics.standardized(statistics.total.mean, np.full(d, scale)))
         B = subgradient_descent(R_x, R_j, mu, steps, len(statistics.classes) - 1)
         return metric_factor(B) / scale
 
 
 def span(statistics: Statistics) -> tuple[NDArray, NDArray]:
-    """Coordinates of ``Z = X / √N`` and of the centred indicators J in an orthonormal basis."""
+    """Coordinates of ``Z = X / √N`` and of the centered indicators J in an orthonormal basis."""
     moments, N = statistics.total, statistics.total.n_samples
     share = np.sqrt(moments.counts / N)
     cross = moments.sums.T / np.sqrt(N * moments.counts)

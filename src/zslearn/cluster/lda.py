@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from zslearn.cluster._base import MomentMapping, check_positive
-from zslearn.cluster._spectrum import ridged
-from zslearn.cluster._statistics import Statistics
-from zslearn.cluster._tags import MappingTags
+from zslearn.cluster.base import MomentMapping, check_positive
+from zslearn.cluster.spectrum import ridged
+from zslearn.cluster.statistics import Statistics
+from zslearn.cluster.tags import MappingTags
 from zslearn.exceptions import InvalidInputError
 
 

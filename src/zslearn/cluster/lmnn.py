@@ -1,4 +1,4 @@
-"""Large-margin nearest neighbours without any matrix of all pairs."""
+"""Large-margin nearest neighbors without any matrix of all pairs."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse
 from sklearn.neighbors import NearestNeighbors
 
-from zslearn.cluster._base import RowMapping, check_positive
-from zslearn.cluster._kmeans import one_thread
-from zslearn.cluster._pairs import check_count
-from zslearn.cluster._progress import report
-from zslearn.cluster._tags import MappingTags
+from zslearn._progress import report
+from zslearn.cluster.base import RowMapping, check_positive
+from zslearn.cluster.kmeans import one_thread
+from zslearn.cluster.pairs import check_count
+from zslearn.cluster.tags import MappingTags
 from zslearn.exceptions import InvalidInputError
 
 _CHUNK = 4096
 
 
 class LMNN(RowMapping):
-    """Large-margin nearest neighbours: targets close, impostors a unit margin farther.
+    """Large-margin nearest neighbors: targets close, impostors a unit margin farther.
 
     Every sample has its `n_neighbors` nearest of the same class as targets, fixed in Euclidean
-    distance. The map L minimises ``(1 - push) Σ ‖L(x_i - x_j)‖² + push Σ [1 + ‖L(x_i - x_j)‖² -
+    distance. The map L minimizes ``(1 - push) Σ ‖L(x_i - x_j)‖² + push Σ [1 + ‖L(x_i - x_j)‖² -
     ‖L(x_i - x_l)‖²]₊`` over targets j and impostors l, each divided by the number of samples. Only
     the `n_impostors` nearest samples of other classes are kept for each sample and searched again
     after every round, so memory grows with n_samples, not with its square.
@@ -103,11 +103,11 @@ class LMNN(RowMapping):
         m = check_count(self.n_impostors, "n_impostors")
         rounds = check_count(self.n_rounds, "n_rounds")
         X = X - X.mean(axis=0)
-        targets = target_neighbours(X, y, k)
+        targets = target_neighbors(X, y, k)
         L, self.objective_, self.n_iter_ = np.eye(X.shape[1]), [], 0
         for number in range(rounds):
             problem = Triplets(X, targets, impostor_candidates(X @ L.T, y, m), push)
-            L, value, steps = problem.minimised(L, check_count(self.max_iter, "max_iter"))
+            L, value, steps = problem.minimized(L, check_count(self.max_iter, "max_iter"))
             self.n_iter_ += steps
             self.objective_.append(value)
             report(self.verbose, f"LMNN round {number + 1} of {rounds}: objective {value:.6g}")
@@ -134,7 +134,7 @@ class Triplets:
     def __init__(self, X: NDArray, targets: NDArray, impostors: NDArray, push: float) -> None:
         self.X, self.targets, self.impostors, self.push = X, targets, impostors, push
 
-    def minimised(self, L: NDArray, max_iter: int) -> tuple[NDArray, float, int]:
+    def minimized(self, L: NDArray, max_iter: int) -> tuple[NDArray, float, int]:
         """Return the map after at most `max_iter` steps of L-BFGS, its objective, the steps."""
         found = optimize.minimize(
             lambda flat: self.value_and_gradient(flat.reshape(L.shape)),
@@ -172,7 +172,7 @@ class Triplets:
         return float(value), pull, repel
 
 
-def target_neighbours(X: NDArray, y: NDArray, n_neighbors: int) -> NDArray[np.intp]:
+def target_neighbors(X: NDArray, y: NDArray, n_neighbors: int) -> NDArray[np.intp]:
     """Nearest rows of the same class, -1 where there are not enough."""
     targets = np.full((len(X), n_neighbors), -1, dtype=np.intp)
     for c in np.unique(y):
@@ -180,7 +180,7 @@ def target_neighbours(X: NDArray, y: NDArray, n_neighbors: int) -> NDArray[np.in
         k = min(n_neighbors, len(rows) - 1)
         if k:
             with one_thread(len(rows) < 20000):
-                # Without an argument a row is not counted among its own neighbours.
+                # Without an argument a row is not counted among its own neighbors.
                 near = NearestNeighbors(n_neighbors=k).fit(X[rows]).kneighbors()[1]
             targets[rows, :k] = rows[near]
     return targets

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.cluster._base import MomentMapping
-from zslearn.cluster._spectrum import symmetric_power
-from zslearn.cluster._statistics import Statistics
-from zslearn.cluster._tags import MappingTags
+from zslearn.cluster.base import MomentMapping
+from zslearn.cluster.spectrum import symmetric_power
+from zslearn.cluster.statistics import Statistics
+from zslearn.cluster.tags import MappingTags
 
 _REFERENCE = (
     "M. T. Law, Y. Yu, M. Cord and E. P. Xing, Closed-form training of Mahalanobis distance for "
@@ -33,7 +33,7 @@ class MLCA(MomentMapping):
         Where there are as many classes as features it whitens the batch and ignores the labels.
     center : bool, default=False
         Subtract the mean of the training rows first; the original does not. Rows that are already
-        standardised, as in :class:`SupervisedKMeans`, are centred anyway.
+        standardized, as in :class:`SupervisedKMeans`, are centered anyway.
 
     Attributes
     ----------

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 from numpy.typing import NDArray
 
-from zslearn.cluster._base import MomentMapping, check_positive
-from zslearn.cluster._spectrum import ridged, symmetric_power
-from zslearn.cluster._statistics import Statistics
-from zslearn.cluster._tags import MappingTags
+from zslearn.cluster.base import MomentMapping, check_positive
+from zslearn.cluster.spectrum import ridged, symmetric_power
+from zslearn.cluster.statistics import Statistics
+from zslearn.cluster.tags import MappingTags
 
 
 class RCA(MomentMapping):

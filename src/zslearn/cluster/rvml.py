@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.cluster._base import MomentMapping, check_positive
-from zslearn.cluster._statistics import Statistics
-from zslearn.cluster._tags import MappingTags
+from zslearn.cluster.base import MomentMapping, check_positive
+from zslearn.cluster.statistics import Statistics
+from zslearn.cluster.tags import MappingTags
 
 
 class RVML(MomentMapping):
@@ -22,7 +22,7 @@ class RVML(MomentMapping):
     Parameters
     ----------
     lam : float, default=0.5
-        Ridge for each sample; on standardised features about 0.1 to 1 is a good range.
+        Ridge for each sample; on standardized features about 0.1 to 1 is a good range.
 
     Attributes
     ----------

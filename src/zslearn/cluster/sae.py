@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn.cluster._base import MomentMapping, check_positive, check_several_classes
-from zslearn.cluster._kmeans import check_groups
-from zslearn.cluster._lam_search import LAM_GRID, SearchOptions, best_lam, held_out_losses
-from zslearn.cluster._statistics import Statistics
-from zslearn.cluster._tags import MappingTags
+from zslearn.cluster.base import MomentMapping, check_positive, check_several_classes
+from zslearn.cluster.kmeans import check_groups
+from zslearn.cluster.lam_search import LAM_GRID, SearchOptions, best_lam, held_out_losses
+from zslearn.cluster.statistics import Statistics
+from zslearn.cluster.tags import MappingTags
 from zslearn.core import sylvester
 from zslearn.core.moments import Moments
 from zslearn.exceptions import InvalidInputError
@@ -22,13 +22,13 @@ ClassWeight = Literal["balanced"] | None
 class SAEMapping(MomentMapping):
     """Encoder of the semantic autoencoder trained on class labels.
 
-    Minimises ``‖X - Y W‖² + λ ‖X Wᵀ - Y‖²`` with one-hot labels Y. ``YᵀY`` is the diagonal matrix
+    Minimizes ``‖X - Y W‖² + λ ‖X Wᵀ - Y‖²`` with one-hot labels Y. ``YᵀY`` is the diagonal matrix
     of class sizes n_c, so the equation of the paper splits into one ridge regression a class,
     ``w_c = (1 + λ) (n_c I + λ XᵀX)⁻¹ Σ_{i∈c} x_i``, and one eigendecomposition of ``XᵀX`` gives all
     classes and every λ. λ → ∞ is least squares to the labels, λ → 0 leaves the class means. For
     classes of equal size the codes are those of :class:`RVML` up to a common factor.
 
-    There is no intercept and λ depends on the scale of the features: standardise them first, as
+    There is no intercept and λ depends on the scale of the features: standardize them first, as
     :class:`SupervisedKMeans` does.
 
     Parameters
@@ -203,8 +203,8 @@ def sae_path(statistics: Statistics, lams: NDArray, *, class_weight: ClassWeight
     array([[[1., 0.],
             [0., 1.]]])
     """
-    centred = statistics.total if class_weight is None else statistics.balanced()
-    moments: Moments = centred.about(np.zeros(centred.n_features))
+    centered = statistics.total if class_weight is None else statistics.balanced()
+    moments: Moments = centered.about(np.zeros(centered.n_features))
     # YᵀY = diag(n_c): its eigenvectors are the unit vectors and nothing has to be decomposed.
     spectrum = moments.counts, np.eye(len(moments.counts))
     lam_max = float(np.max(lams))

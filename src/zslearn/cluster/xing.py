@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from zslearn.cluster._base import RowMapping, check_positive
-from zslearn.cluster._pairs import check_count, dissimilar_differences
-from zslearn.cluster._progress import report
-from zslearn.cluster._spectrum import metric_factor, ridged, symmetric_power
-from zslearn.cluster._statistics import Statistics
-from zslearn.cluster._tags import MappingTags
+from zslearn._progress import report
+from zslearn.cluster.base import RowMapping, check_positive
 from zslearn.cluster.kissme import pair_covariances
+from zslearn.cluster.pairs import check_count, dissimilar_differences
+from zslearn.cluster.spectrum import metric_factor, ridged, symmetric_power
+from zslearn.cluster.statistics import Statistics
+from zslearn.cluster.tags import MappingTags
 
 
 class XingMMC(RowMapping):
     """Mahalanobis metric for clustering with side information (MMC).
 
-    Maximises the mean distance ``√(dᵀA d)`` of dissimilar pairs such that the mean squared distance
+    Maximizes the mean distance ``√(dᵀA d)`` of dissimilar pairs such that the mean squared distance
     of similar pairs, ``tr(A Σ_S)``, is at most 1 and A is positive semi-definite. Σ_S runs over all
     similar pairs in closed form; dissimilar pairs, whose distances are not squared, are sampled.
     In coordinates in which Σ_S is the identity the constraint is a simplex on eigenvalues, so each
@@ -98,7 +98,7 @@ class XingMMC(RowMapping):
         return metric_factor(B) @ whiten
 
     def _ascend(self, D: NDArray) -> NDArray:
-        """Maximise the mean of ``√(dᵀB d)`` over B ≥ 0 with trace 1."""
+        """Maximize the mean of ``√(dᵀB d)`` over B ≥ 0 with trace 1."""
         B = np.eye(D.shape[1]) / D.shape[1]
         value, step = mean_distance(D, B), 1.0
         for iteration in range(check_count(self.max_iter, "max_iter")):

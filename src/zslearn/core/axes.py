@@ -36,15 +36,17 @@ class Axes:
         """Find the axes of the rows of X."""
         n, d = X.shape
         mean = X.mean(axis=0, dtype=np.float64)
-        centred = X - mean.astype(X.dtype)
+        centered = X - mean.astype(X.dtype)
         wide = n < d
-        gram = np.asarray(centred @ centred.T if wide else centred.T @ centred, dtype=np.float64)
+        gram = np.asarray(
+            centered @ centered.T if wide else centered.T @ centered, dtype=np.float64
+        )
         values, vectors = np.linalg.eigh(gram)
         order = np.argsort(-values)
         order = order[values[order] > max(values[-1], 0.0) * 1e-10]
         rotation = vectors[:, order]
         if wide:
-            rotation = centred.T @ rotation / np.sqrt(values[order])
+            rotation = centered.T @ rotation / np.sqrt(values[order])
         total = float(np.einsum("ij,ij->", X, X, dtype=np.float64)) / n
         return cls(mean, rotation, values[order] / n, total or 1.0)
 

@@ -1,4 +1,4 @@
-"""Class vectors of the closed-form linear methods, for every regularisation from one reduction.
+"""Class vectors of the closed-form linear methods, for every regularization from one reduction.
 
 With rows as samples ``G = XᵀX``, ``A = Σ n_c s_c s_cᵀ`` and ``C = Σ s_c sum_cᵀ``. Every function
 returns the vector in feature space of each candidate, so a path of models is judged without ever

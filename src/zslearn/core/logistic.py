@@ -162,7 +162,7 @@ def fit_logistic(
 
 @dataclass(frozen=True)
 class Objective:
-    """The penalised loss as a function of the scaled variable.
+    """The penalized loss as a function of the scaled variable.
 
     Attributes
     ----------

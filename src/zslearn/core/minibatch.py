@@ -140,7 +140,7 @@ def descend(
     validate: Callable[[Parameters], float] | None = None,
     progress: Callable[[int, float, float | None], None] | None = None,
 ) -> Trace:
-    """Minimise a loss over shuffled mini-batches.
+    """Minimize a loss over shuffled mini-batches.
 
     Nothing outside is changed, so an interruption leaves no half-made state behind.
 

@@ -86,7 +86,7 @@ class MomentSum:
     n_features : int
         Number of features.
     origin : ndarray of shape (n_features,), optional
-        Point that was subtracted from every row; moments are then given centred, about the mean.
+        Point that was subtracted from every row; moments are then given centered, about the mean.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class MomentSum:
         origin = np.zeros(self.n_features) if self.origin is None else self.origin
         counts, sums = self.counts[kept], self.sums[kept]
         here = Moments(self.classes[kept], counts, sums, self.grams[group], origin)
-        return here if self.origin is None else here.about(here.mean, centred=True)
+        return here if self.origin is None else here.about(here.mean, centered=True)
 
     def _rows_of(self, classes: NDArray) -> NDArray[np.intp] | slice:
         """Rows of these sorted classes, made where they are new."""

@@ -1,4 +1,4 @@
-"""Sufficient statistics of labelled features: everything linear methods ever need of the data."""
+"""Sufficient statistics of labeled features: everything linear methods ever need of the data."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ BLOCK_ROWS = 4096
 
 @dataclass(frozen=True)
 class Moments:
-    """Class counts, class sums and the Gram matrix of labelled features.
+    """Class counts, class sums and the Gram matrix of labeled features.
 
     Every sample of a class has the same signature, so these are sufficient for every linear
     method of the library: they add up over blocks, workers and days, and subtracting a part is
     the same as never having seen it.
 
-    With ``centred=True`` sums and Gram are kept about the mean (`origin`) and merged by the
+    With ``centered=True`` sums and Gram are kept about the mean (`origin`) and merged by the
     formula of Chan, Golub and LeVeque, which keeps its digits where raw sums of features with a
     large offset lose theirs.
 
@@ -43,8 +43,8 @@ class Moments:
     gram : ndarray of shape (n_features, n_features)
         Sum over all samples of ``(x - origin)(x - origin)ᵀ``.
     origin : ndarray of shape (n_features,)
-        Zero for raw moments, the mean for centred ones.
-    centred : bool
+        Zero for raw moments, the mean for centered ones.
+    centered : bool
         Whether `origin` follows the mean.
 
     Examples
@@ -65,7 +65,7 @@ class Moments:
     sums: Array
     gram: Array
     origin: Array
-    centred: bool = False
+    centered: bool = False
 
     @classmethod
     def of(
@@ -73,7 +73,7 @@ class Moments:
         X: Matrix,
         y: ArrayLike,
         *,
-        centred: bool = False,
+        centered: bool = False,
         sample_weight: ArrayLike | None = None,
         block_rows: int = BLOCK_ROWS,
     ) -> Moments:
@@ -85,7 +85,7 @@ class Moments:
             Features; products of float32 blocks are taken in float32 and summed in float64.
         y : array-like of shape (n_samples,)
             Class labels.
-        centred : bool, default=False
+        centered : bool, default=False
             Keep the moments about the mean.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weight of each sample.
@@ -103,14 +103,14 @@ class Moments:
         weights = _checked_weights(sample_weight, len(labels))
         classes, index = np.unique(labels, return_inverse=True)
         n_features = matrix.shape[1]
-        total = cls.empty(n_features, centred=centred)
+        total = cls.empty(n_features, centered=centered)
         for rows in _blocks(matrix.shape[0], block_rows):
             weight = None if weights is None else weights[rows]
-            total += _block_moments(matrix[rows], index[rows], len(classes), weight, centred)
+            total += _block_moments(matrix[rows], index[rows], len(classes), weight, centered)
         return replace(total, classes=classes[total.classes])
 
     @classmethod
-    def empty(cls, n_features: int, *, centred: bool = False) -> Moments:
+    def empty(cls, n_features: int, *, centered: bool = False) -> Moments:
         """Return the moments of no data, the neutral element of ``+``."""
         return cls(
             classes=np.empty(0, dtype=np.intp),
@@ -118,7 +118,7 @@ class Moments:
             sums=np.zeros((0, n_features)),
             gram=np.zeros((n_features, n_features)),
             origin=np.zeros(n_features),
-            centred=centred,
+            centered=centered,
         )
 
     @property
@@ -141,7 +141,7 @@ class Moments:
         """Mean feature vector of each class."""
         return self.origin + self.sums / self.counts[:, None]
 
-    def about(self, origin: ArrayLike, *, centred: bool = False) -> Moments:
+    def about(self, origin: ArrayLike, *, centered: bool = False) -> Moments:
         """Return the same moments taken about another point."""
         point = np.asarray(origin, dtype=np.float64)
         shift = self.origin - point
@@ -149,7 +149,7 @@ class Moments:
         cross = np.outer(total, shift)
         gram = self.gram + cross + cross.T + self.n_samples * np.outer(shift, shift)
         sums = self.sums + self.counts[:, None] * shift
-        return Moments(self.classes, self.counts, sums, gram, point, centred=centred)
+        return Moments(self.classes, self.counts, sums, gram, point, centered=centered)
 
     def restricted(self, classes: ArrayLike) -> tuple[Array, Array]:
         """Return counts and sums of the given classes, in that order."""
@@ -188,7 +188,7 @@ class Moments:
             sums[kept],
             a.gram + sign * b.gram,
             a.origin,
-            centred=self.centred,
+            centered=self.centered,
         )
 
 
@@ -258,14 +258,14 @@ def _block_moments(
     index: NDArray[np.intp],
     n_classes: int,
     weight: Array | None,
-    centred: bool,
+    centered: bool,
 ) -> Moments:
     """Moments of one block, with classes numbered 0 .. n_classes - 1."""
     x = _as_float(block)
     ones = np.ones(len(index)) if weight is None else weight
     counts: Array = np.bincount(index, weights=ones, minlength=n_classes).astype(np.float64)
     origin = np.zeros(x.shape[1])
-    if centred and not sparse.issparse(x) and counts.sum() > 0:
+    if centered and not sparse.issparse(x) and counts.sum() > 0:
         origin = np.average(x, axis=0, weights=ones).astype(np.float64)
         x = x - origin.astype(x.dtype)
         origin = origin.astype(x.dtype).astype(np.float64)
@@ -275,8 +275,8 @@ def _block_moments(
     product = one_hot @ x
     sums = product.toarray() if sparse.issparse(product) else product
     root = x if weight is None else _scaled_rows(x, np.sqrt(weight))
-    here = Moments(np.arange(n_classes), counts, sums, _gram(root), origin, centred)
-    return here.about(here.mean, centred=True) if centred else here
+    here = Moments(np.arange(n_classes), counts, sums, _gram(root), origin, centered)
+    return here.about(here.mean, centered=True) if centered else here
 
 
 def _gram(x: Matrix) -> Array:
@@ -301,16 +301,16 @@ def _as_float(block: Matrix) -> Matrix:
 
 
 def _at_common_origin(a: Moments, b: Moments, sign: float) -> tuple[Moments, Moments]:
-    """Move centred moments to the mean of their combination; raw ones stay as they are."""
-    if not a.centred:
+    """Move centered moments to the mean of their combination; raw ones stay as they are."""
+    if not a.centered:
         return a, b
     weight = a.n_samples + sign * b.n_samples
     if weight <= 0:
-        return a, b.about(a.origin, centred=True)
+        return a, b.about(a.origin, centered=True)
     # Written as a small step from a's mean, so that a large common offset costs no digits.
     step = sign * b.n_samples / weight * (b.mean - a.mean)
     mean = a.mean + step
-    return a.about(mean, centred=True), b.about(mean, centred=True)
+    return a.about(mean, centered=True), b.about(mean, centered=True)
 
 
 def _union(a: NDArray, b: NDArray) -> tuple[NDArray, NDArray[np.intp], NDArray[np.intp]]:
@@ -362,9 +362,9 @@ def _check_compatible(a: Moments, b: Moments) -> None:
         raise InvalidInputError(
             f"moments of {a.n_features} and of {b.n_features} features cannot be combined."
         )
-    if a.centred != b.centred:
+    if a.centered != b.centered:
         raise InvalidInputError(
-            "raw and centred moments cannot be combined; compute both with the same centred=."
+            "raw and centered moments cannot be combined; compute both with the same centered=."
         )
     texts = {isinstance(m.classes[0], str) for m in (a, b) if len(m.classes)}
     if len(texts) > 1:

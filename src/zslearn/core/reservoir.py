@@ -123,7 +123,7 @@ class Reservoir:
 
 
 def random_keys(numbers: NDArray, seed: int) -> NDArray[np.uint64]:
-    """Mix row numbers to evenly spread keys (the finaliser of splitmix64)."""
+    """Mix row numbers to evenly spread keys (the finalizer of splitmix64)."""
     z = np.asarray(numbers).astype(np.uint64)
     z = z + np.uint64((0x9E3779B97F4A7C15 * (seed + 1)) % 2**64)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,7 +1,7 @@
 """The paper's equation ``A W + λ W G = (1 + λ) C``, for one λ or for all of them.
 
 With rows as samples ``A = SᵀS``, ``G = XᵀX`` and ``C = SᵀX``. Both grams are symmetric, so A is
-diagonalised (only its rank is kept) and G is reduced once, to a diagonal or to a tridiagonal
+diagonalized (only its rank is kept) and G is reduced once, to a diagonal or to a tridiagonal
 matrix; after that every λ costs a division, or a tridiagonal solve, for each direction of A.
 """
 

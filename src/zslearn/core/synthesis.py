@@ -1,4 +1,4 @@
-"""Classifiers synthesised from phantom classes: similarities, losses and their minimiser."""
+"""Classifiers synthesised from phantom classes: similarities, losses and their minimizer."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def one_versus_other(F: Array, y: NDArray[np.intp]) -> tuple[float, Array]:
     return float((hinge * hinge).mean()), -2.0 / F.size * target * hinge
 
 
-def minimise_classifiers(
+def minimize_classifiers(
     start: Array,
     X: Array,
     y: NDArray[np.intp],
@@ -71,7 +71,7 @@ def minimise_classifiers(
     *,
     max_iter: int = 100,
 ) -> tuple[Array, int]:
-    """Minimise loss(X Wᵀ) + (λ/2)‖W‖² over W, or over V with W = mixing · V, by L-BFGS.
+    """Minimize loss(X Wᵀ) + (λ/2)‖W‖² over W, or over V with W = mixing · V, by L-BFGS.
 
     Parameters
     ----------

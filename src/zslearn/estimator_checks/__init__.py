@@ -1,7 +1,7 @@
 """Public checks that every zero-shot classifier must pass."""
 
-from zslearn.estimator_checks._case import Case, CheckData
-from zslearn.estimator_checks._run import (
+from zslearn.estimator_checks.case import Case, CheckData
+from zslearn.estimator_checks.run import (
     check_zero_shot_classifier,
     parametrize_with_zero_shot_checks,
     zero_shot_checks,

@@ -109,7 +109,7 @@ def _answers(given: NDArray[Any], names: NDArray[Any], k: int) -> NDArray[np.int
 
 
 def _skewness(counts: NDArray[Any]) -> float:
-    """Third standardised moment; 0 for equal counts."""
-    centred = counts - counts.mean()
-    spread = centred.std()
-    return float(np.mean((centred / spread) ** 3)) if spread > 0 else 0.0
+    """Third standardized moment; 0 for equal counts."""
+    centered = counts - counts.mean()
+    spread = centered.std()
+    return float(np.mean((centered / spread) ** 3)) if spread > 0 else 0.0

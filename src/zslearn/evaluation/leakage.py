@@ -25,7 +25,7 @@ class LeakageReport:
         Classes that are a pretraining class by one of its names, with that class.
     partial : dict of class to tuple of str
         Other classes that are a kind of a pretraining class, or the other way round, or a sister
-        by their last word ("humpback whale" and "grey whale"). Look at them.
+        by their last word ("humpback whale" and "gray whale"). Look at them.
     clean : tuple
         Classes with neither.
     """

@@ -1,4 +1,4 @@
-"""The conventional and the generalised setting: what is trained, tested and measured."""
+"""The conventional and the generalized setting: what is trained, tested and measured."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DEFAULT_HITS = 5
 
 @dataclass(frozen=True)
 class ConventionalProtocol:
-    """Train on seen classes, recognise samples of unseen ones among the unseen ones.
+    """Train on seen classes, recognize samples of unseen ones among the unseen ones.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ class Result:
     largest_hub : object
         The most frequent answer.
     curve : SeenUnseenCurve or None
-        Per-class curve of the generalised setting; not part of `as_dict`.
+        Per-class curve of the generalized setting; not part of `as_dict`.
     """
 
     dataset: str

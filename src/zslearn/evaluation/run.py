@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.datasets import ClassSplit, ZeroShotDataset
-from zslearn.evaluation._estimator import (
+from zslearn.evaluation.estimator import (
     chosen_parameters,
     classifier_of,
     features_of,
@@ -213,7 +213,7 @@ def _checked_hubs(method: str, scores: NDArray[Any], task: Task, y: NDArray[Any]
     if not np.isfinite(scores).all():
         raise InvalidInputError(
             f"{method} gave NaN or infinite scores on split {task.split!r}; the fit failed. Check "
-            "the features and signatures for extreme values, or raise the regularisation."
+            "the features and signatures for extreme values, or raise the regularization."
         )
     hubs = hubness_report(scores, task.candidates)
     true_share = float(np.mean(y == hubs.largest))
@@ -221,7 +221,7 @@ def _checked_hubs(method: str, scores: NDArray[Any], task: Task, y: NDArray[Any]
         warnings.warn(
             f"{method} answers {hubs.largest!r} for {hubs.largest_share:.0%} of the samples, "
             f"which {true_share:.0%} of them are; chance is {1 / len(task.candidates):.1%}. The "
-            "model has collapsed: check normalisation, parameters and signatures.",
+            "model has collapsed: check normalization, parameters and signatures.",
             ZslearnWarning,
             stacklevel=3,
         )

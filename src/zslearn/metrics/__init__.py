@@ -1,8 +1,8 @@
-"""Measures of zero-shot recognition, of the conventional and of the generalised setting."""
+"""Measures of zero-shot recognition, of the conventional and of the generalized setting."""
 
 from zslearn.metrics.accuracy import per_class_accuracy, per_sample_accuracy
 from zslearn.metrics.clustering import clustering_loss
-from zslearn.metrics.generalised import harmonic_mean
+from zslearn.metrics.generalized import harmonic_mean
 from zslearn.metrics.hits import hit_at_k
 from zslearn.metrics.seen_unseen import (
     OperatingPoint,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn.exceptions import InvalidInputError
-from zslearn.metrics._labels import (
+from zslearn.metrics.labels import (
     check_label_pair,
     check_labels,
     check_same_kind,

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from zslearn.exceptions import InvalidInputError
-from zslearn.metrics._labels import check_labels
+from zslearn.metrics.labels import check_labels
 
 
 def clustering_loss(y_true: ArrayLike, y_pred: ArrayLike, *, normalize: bool = False) -> float:
@@ -34,7 +34,7 @@ def clustering_loss(y_true: ArrayLike, y_pred: ArrayLike, *, normalize: bool = F
     Returns
     -------
     float
-        0 for equal partitions, up to K + L - 2 (1 if normalised) for independent ones.
+        0 for equal partitions, up to K + L - 2 (1 if normalized) for independent ones.
 
     Raises
     ------

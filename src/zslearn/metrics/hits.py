@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn.exceptions import InvalidInputError
-from zslearn.metrics._labels import check_labels, check_same_kind, check_unique, describe_missing
 from zslearn.metrics.accuracy import mean_within_classes
+from zslearn.metrics.labels import check_labels, check_same_kind, check_unique, describe_missing
 
 
 def hit_at_k(
@@ -24,7 +24,7 @@ def hit_at_k(
     """Share of samples whose true class is among the `k` best-scored candidates.
 
     The figure depends on what competes. With `candidates` the unseen classes only it is the
-    conventional zero-shot hit@k; with seen and unseen classes together it is the generalised one,
+    conventional zero-shot hit@k; with seen and unseen classes together it is the generalized one,
     which is lower. State which one is reported.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The trade-off between recognising seen and unseen classes, and the area under it."""
+"""The trade-off between recognizing seen and unseen classes, and the area under it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn.exceptions import InvalidInputError
-from zslearn.metrics._labels import check_labels, check_same_kind, check_unique, describe_missing
-from zslearn.metrics.generalised import harmonic_mean
+from zslearn.metrics.generalized import harmonic_mean
 from zslearn.metrics.hits import check_scores, column_of
+from zslearn.metrics.labels import check_labels, check_same_kind, check_unique, describe_missing
 
 Average = Literal["class", "sample"]
 

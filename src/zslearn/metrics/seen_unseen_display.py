@@ -168,7 +168,7 @@ class SeenUnseenCurveDisplay:
         return self
 
     def _mark(self, ax: Any, point: OperatingPoint, marker: str, label: str) -> None:
-        """Mark one operating point in the colour of the curve."""
+        """Mark one operating point in the color of the curve."""
         ax.plot(
             point.unseen,
             point.seen,

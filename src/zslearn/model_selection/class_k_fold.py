@@ -13,14 +13,14 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from zslearn.exceptions import InvalidInputError
-from zslearn.model_selection._labels import check_class_labels
+from zslearn.model_selection.labels import check_class_labels
 
 
 class ClassKFold(BaseCrossValidator):
     """K-fold cross-validation over classes.
 
     The classes are cut into `n_splits` folds. A test fold holds every sample of its classes, the
-    training set none of them, so each round recognises classes that are unseen: the honest way to
+    training set none of them, so each round recognizes classes that are unseen: the honest way to
     choose the parameters of a zero-shot method from seen classes alone. It is what
     :class:`~sklearn.model_selection.KFold` is, with classes in place of samples, and goes wherever
     scikit-learn takes ``cv=``.

@@ -14,7 +14,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from zslearn.exceptions import InvalidInputError, closest_name
-from zslearn.model_selection._labels import check_class_labels
+from zslearn.model_selection.labels import check_class_labels
 
 
 class SeenUnseenSplit(BaseCrossValidator):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from zslearn.exceptions import InvalidInputError
-from zslearn.model_selection._labels import check_class_labels
+from zslearn.model_selection.labels import check_class_labels
 
 
 def stratified_holdout(

@@ -15,8 +15,8 @@ from zslearn.exceptions import InvalidInputError, InvalidTypeError
 from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
 from zslearn.model_selection import ClassKFold, stratified_holdout
 from zslearn.signatures import Signatures
-from zslearn.zero_shot._base import Features, ZeroShotClassifier, as_signatures
-from zslearn.zero_shot._tags import ZeroShotTags
+from zslearn.zero_shot.base import Features, ZeroShotClassifier, as_signatures
+from zslearn.zero_shot.tags import ZeroShotTags
 
 MAX_FOLDS = 10
 

@@ -2,7 +2,7 @@
 
 They exist to reproduce the published numbers (84.7 / 84.0 on AwA, 61.4 / 60.9 on CUB, 26.3 / 27.1
 hit@5 on ImNet-2, encoder / decoder, per sample) from the authors' feature files. For anything
-else use `SAEClassifier`: two of the demos standardise over the test batch, and all of them
+else use `SAEClassifier`: two of the demos standardize over the test batch, and all of them
 compare with prototypes whose scale depends on which other classes are candidates or which other
 samples are tested.
 """
@@ -15,16 +15,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.autoencoder._path import prepared
-from zslearn.autoencoder._semantic_autoencoder import check_lam
+from zslearn.autoencoder.semantic_autoencoder import check_lam
+from zslearn.core.lam_path import prepared
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores, unit_rows
 from zslearn.exceptions import InvalidInputError
-from zslearn.zero_shot._base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot._tags import ZeroShotTags
+from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.tags import ZeroShotTags
 
 _PAPER = "Kodirov, Xiang & Gong, CVPR 2017; the authors' released demo"
-# A column can be standardised over two samples, but not to any use.
+# A column can be standardized over two samples, but not to any use.
 _MIN_BATCH = 30
 
 
@@ -129,7 +129,7 @@ class LegacyCUB(_Projected):
     """The CUB demo: 61.4 with the encoder, 60.9 with the decoder, on the authors' features.
 
     Features are replaced by ridge scores of the seen classes (ridge 50), a supervised step that the
-    paper's own regression baselines were not given. Distances are standardised class by class
+    paper's own regression baselines were not given. Distances are standardized class by class
     **over the test batch**, which assumes that every candidate is about equally frequent in it: the
     method is transductive and refuses batches below 30 samples.
 
@@ -177,15 +177,15 @@ class LegacyCUB(_Projected):
         queries = dense(X) @ self.projection_
         if self.direction == "encode":
             queries = queries @ self.coef_.T
-        return -_standardised(1.0 - scores(queries, prepared, "cosine"))
+        return -_standardized(1.0 - scores(queries, prepared, "cosine"))
 
 
 class LegacyImNet2(_Projected):
     """The ImNet-2 demo: hit@5 26.3 (encoder) and 27.1 (decoder) on the authors' features.
 
     Features are replaced by ridge scores of the seen classes (ridge 150). Encoded samples are
-    standardised dimension by dimension **over the test batch** and signatures over their own
-    dimensions; the decoder standardises its prototypes only. The class as a whole is marked
+    standardized dimension by dimension **over the test batch** and signatures over their own
+    dimensions; the decoder standardizes its prototypes only. The class as a whole is marked
     transductive and refuses batches below 30 samples.
 
     Parameters
@@ -226,17 +226,17 @@ class LegacyImNet2(_Projected):
 
     def _prepare(self, S: NDArray) -> NDArray:
         prototypes = S if self.direction == "encode" else S @ self.coef_
-        return _standardised(prototypes.T).T
+        return _standardized(prototypes.T).T
 
     def _score(self, X: Features, prepared: NDArray) -> NDArray:
         queries = dense(X) @ self.projection_
         if self.direction == "encode":
-            queries = _standardised(queries @ self.coef_.T)
+            queries = _standardized(queries @ self.coef_.T)
         return scores(queries, prepared, "cosine")
 
 
-def _standardised(M: NDArray) -> NDArray:
-    """Centre each column and divide it by its standard deviation; constant columns become zero."""
+def _standardized(M: NDArray) -> NDArray:
+    """Center each column and divide it by its standard deviation; constant columns become zero."""
     deviation = M.std(axis=0, ddof=1) if len(M) > 1 else np.zeros(M.shape[1])
-    centred = M - M.mean(axis=0)
-    return np.divide(centred, deviation, out=np.zeros_like(centred), where=deviation > 0)
+    centered = M - M.mean(axis=0)
+    return np.divide(centered, deviation, out=np.zeros_like(centered), where=deviation > 0)

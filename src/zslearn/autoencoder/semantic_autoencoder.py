@@ -1,0 +1,239 @@
+"""The semantic autoencoder as a transformer between features and semantics."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from zslearn.core import sylvester
+from zslearn.core.moments import PairMoments
+from zslearn.core.row_space import row_space
+from zslearn.exceptions import InvalidInputError
+
+Solver = Literal["auto", "spectral", "tridiagonal", "reference"]
+SOLVERS = get_args(Solver)
+
+
+class TiedLinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Encode with W and decode with its transpose; how W is learned is the subclass's business."""
+
+    solver: Solver
+    coef_: NDArray
+
+    def transform(self, X: Any) -> NDArray:
+        """Encode features to the semantic space.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_dimensions)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return np.asarray(X @ self.coef_.T)
+
+    def inverse_transform(self, S: Any) -> NDArray:
+        """Decode semantics to the feature space.
+
+        Parameters
+        ----------
+        S : array-like of shape (n_samples, n_dimensions)
+            Semantics.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        S = check_array(S, dtype=[np.float64, np.float32])
+        if S.shape[1] != self.coef_.shape[0]:
+            raise InvalidInputError(
+                f"S has {S.shape[1]} dimensions, but the model was fitted with "
+                f"{self.coef_.shape[0]}."
+            )
+        return S @ self.coef_
+
+    def reconstruction_error(self, X: Any) -> float:
+        """Mean squared distance between samples and their decoded codes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        float
+            ``mean ‖x - W ᵀW x‖²``.
+        """
+        codes = self.transform(X)
+        X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        return float(np.mean(np.sum((X - codes @ self.coef_) ** 2, axis=1)))
+
+    def _solved(self, pairs: PairMoments, lam: float) -> NDArray:
+        A, G, C = pairs.semantic_gram, pairs.feature_gram, pairs.cross
+        if self.solver == "reference":
+            return sylvester.solve_reference(A, G, C, lam)
+        return sylvester.solve(A, G, C, lam, self.solver)
+
+    def _check_solver(self) -> None:
+        if self.solver not in SOLVERS:
+            raise InvalidInputError(
+                f"solver must be one of {', '.join(SOLVERS)}; got {self.solver!r}."
+            )
+
+    def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray]:
+        X, S = validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            multi_output=True,
+            y_numeric=True,
+        )
+        S = S.reshape(len(S), -1)
+        return X, S if S.dtype in (np.float32, np.float64) else S.astype(np.float64)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.coef_.shape[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.two_d_labels = False
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+
+class SemanticAutoencoder(TiedLinearMap):
+    """Linear autoencoder whose code is a given semantic space.
+
+    Minimizes ``‖X - S W‖² + λ ‖X Wᵀ - S‖²`` over W of shape (n_dimensions, n_features), rows being
+    samples: the encoder W maps features to semantics, its transpose maps them back (eq. 5 of
+    Kodirov, Xiang and Gong, "Semantic Autoencoder for Zero-Shot Learning", CVPR 2017). W solves
+    ``SᵀS W + λ W XᵀX = (1 + λ) SᵀX``. There is no intercept and no penalty on W; where the
+    equation leaves W open, the solution of smallest norm is taken.
+
+    Parameters
+    ----------
+    lam : float, default=1.0
+        The paper's λ: weight of the encoder's error against the decoder's. λ → ∞ is least squares
+        from features to semantics, λ → 0 least squares from semantics to features. Its scale is
+        that of the data: ``λ tr(XᵀX) / tr(SᵀS)`` is scale-free, and about 0.2 in the paper's demos.
+    solver : {"auto", "spectral", "tridiagonal", "reference"}, default="auto"
+        How to solve the equation. "auto" reduces XᵀX to tridiagonal form, and to its eigenvectors
+        where rounding in its null space would show; "reference" is the paper's Algorithm 1 with
+        ``scipy.linalg.solve_sylvester``, many times slower.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_dimensions, n_features)
+        The encoder W.
+    n_features_in_ : int
+        Number of features.
+    n_samples_seen_ : int
+        Number of samples the model was fitted on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zslearn.autoencoder import SemanticAutoencoder
+    >>> rng = np.random.default_rng(0)
+    >>> S = rng.standard_normal((100, 3))
+    >>> X = S @ rng.standard_normal((3, 10))
+    >>> model = SemanticAutoencoder(lam=1.0).fit(X, S)
+    >>> model.transform(X).shape, model.inverse_transform(S).shape
+    ((100, 3), (100, 10))
+    """
+
+    def __init__(self, lam: float = 1.0, *, solver: Solver = "auto") -> None:
+        self.lam = lam
+        self.solver = solver
+
+    def fit(self, X: Any, y: Any) -> SemanticAutoencoder:
+        """Learn W from paired rows, forgetting whatever was learned before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples, n_dimensions) or (n_samples,)
+            Semantics S of each sample.
+
+        Returns
+        -------
+        SemanticAutoencoder
+            The fitted model.
+        """
+        lam = check_lam(self.lam)
+        self._check_solver()
+        X, S = self._validated(X, y, reset=True)
+        self._moments: PairMoments | None = None
+        self.n_samples_seen_ = X.shape[0]
+        if X.shape[0] < X.shape[1] and not sparse.issparse(X) and self.solver != "reference":
+            Z, Q = row_space(X)
+            self.coef_ = self._solved(PairMoments.of(Z, S), lam) @ Q.T
+        else:
+            self.coef_ = self._solved(PairMoments.of(X, S), lam)
+        return self
+
+    def partial_fit(self, X: Any, y: Any) -> SemanticAutoencoder:
+        """Add a batch to all batches given since the last `fit` and solve again.
+
+        Any batching gives the W of one fit on all rows. Each call costs one solve.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples, n_dimensions) or (n_samples,)
+            Semantics S of each sample.
+
+        Returns
+        -------
+        SemanticAutoencoder
+            The updated model.
+        """
+        lam = check_lam(self.lam)
+        self._check_solver()
+        known: PairMoments | None = getattr(self, "_moments", None)
+        X, S = self._validated(X, y, reset=known is None)
+        batch = PairMoments.of(X, S)
+        if known is not None and known.semantic_gram.shape != batch.semantic_gram.shape:
+            raise InvalidInputError(
+                f"the batch has {len(batch.semantic_gram)} semantic dimensions but earlier ones "
+                f"had {len(known.semantic_gram)}."
+            )
+        moments = batch if known is None else known + batch
+        self._moments = moments
+        self.n_samples_seen_ = int(moments.n_samples)
+        self.coef_ = self._solved(moments, lam)
+        return self
+
+
+def check_lam(lam: object) -> float:
+    """Return λ as a float, or say why it cannot be one."""
+    if isinstance(lam, bool) or not isinstance(lam, (int, float, np.integer, np.floating)):
+        raise InvalidInputError(f"lam must be a positive number; got {lam!r}.")
+    value = float(lam)
+    if not (np.isfinite(value) and value > 0):
+        raise InvalidInputError(
+            f"lam must be positive and finite; got {value}. Its limits 0 and infinity are plain "
+            "least squares from semantics to features and from features to semantics."
+        )
+    return value

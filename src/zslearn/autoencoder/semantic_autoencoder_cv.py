@@ -1,0 +1,174 @@
+"""The semantic autoencoder with λ chosen by cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.model_selection import GroupKFold, check_cv
+
+from zslearn.autoencoder.semantic_autoencoder import Solver, TiedLinearMap
+from zslearn.core import sylvester
+from zslearn.core.lam_path import RELATIVE_LAMS, checked_lams
+from zslearn.core.moments import PairMoments
+from zslearn.core.row_space import row_space
+from zslearn.exceptions import InvalidInputError
+
+
+class SemanticAutoencoderCV(TiedLinearMap):
+    """Semantic autoencoder that chooses λ by cross-validation.
+
+    One pass over the data gives the products of every fold; each fold is then solved once for all
+    λ. Where rows of S repeat, S comes from classes, and folds keep each class whole: the score is
+    then what the model does for semantics it has not seen.
+
+    Parameters
+    ----------
+    lams : array-like of shape (n_lams,), optional
+        Values of λ to try; by default 30 values spread over the scale of the data.
+    cv : int or scikit-learn splitter, default=5
+        Number of folds, or a splitter. A number means folds over classes when S comes from
+        classes, folds over rows otherwise.
+    direction : {"encode", "decode"}, default="encode"
+        Whose error is judged: ``‖X Wᵀ - S‖²`` or ``‖X - S W‖²`` on held-out rows.
+    solver : {"auto", "spectral", "tridiagonal"}, default="auto"
+        See `SemanticAutoencoder`.
+
+    Attributes
+    ----------
+    lam_ : float
+        The chosen λ.
+    lams_ : ndarray of shape (n_lams,)
+        The values tried.
+    cv_scores_ : ndarray of shape (n_lams, n_folds)
+        ``1 - error / norm`` with the mean squared error over held-out rows and the mean squared
+        norm of the target over all rows: one is perfect, zero is what W = 0 gives on average.
+    folds_over_classes_ : bool
+        Whether folds kept classes whole.
+    coef_ : ndarray of shape (n_dimensions, n_features)
+        The encoder W, fitted on all rows with the chosen λ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zslearn.autoencoder import SemanticAutoencoderCV
+    >>> rng = np.random.default_rng(0)
+    >>> S = rng.standard_normal((12, 4))[np.repeat(np.arange(12), 10)]
+    >>> X = S @ rng.standard_normal((4, 8)) + 0.1 * rng.standard_normal((120, 8))
+    >>> model = SemanticAutoencoderCV().fit(X, S)
+    >>> model.folds_over_classes_, model.cv_scores_.shape
+    (True, (30, 5))
+    """
+
+    def __init__(
+        self,
+        lams: ArrayLike | None = None,
+        *,
+        cv: Any = 5,
+        direction: str = "encode",
+        solver: Solver = "auto",
+    ) -> None:
+        self.lams = lams
+        self.cv = cv
+        self.direction = direction
+        self.solver = solver
+
+    def fit(self, X: Any, y: Any) -> SemanticAutoencoderCV:
+        """Choose λ and learn W from paired rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples, n_dimensions) or (n_samples,)
+            Semantics S of each sample.
+
+        Returns
+        -------
+        SemanticAutoencoderCV
+            The fitted model.
+        """
+        self._check_choices()
+        X, S = self._validated(X, y, reset=True)
+        lift = None
+        if X.shape[0] < X.shape[1] and not sparse.issparse(X):
+            X, lift = row_space(X)
+        folds = self._folds(X, S)
+        parts = [PairMoments.of(X[held_out], S[held_out]) for held_out in folds]
+        total = sum(parts[1:], parts[0])
+        self.lams_ = self._grid(total)
+        errors = np.stack([self._curve(total - part, part) for part in parts], axis=1)
+        target = total.semantic_gram if self.direction == "encode" else total.feature_gram
+        norm = float(np.trace(target)) / total.n_samples
+        self.cv_scores_ = 1.0 - errors / (norm or 1.0)
+        self.lam_ = float(self.lams_[int(self.cv_scores_.mean(axis=1).argmax())])
+        W = self._solved(total, self.lam_)
+        self.coef_ = W if lift is None else W @ lift.T
+        self.n_samples_seen_ = X.shape[0]
+        return self
+
+    def _folds(self, X: NDArray, S: NDArray) -> list[NDArray[np.intp]]:
+        """Held-out rows of each fold, covering every row once."""
+        _, groups = np.unique(S, axis=0, return_inverse=True)
+        groups = groups.ravel()
+        n_groups = int(groups.max()) + 1
+        self.folds_over_classes_ = bool(1 < n_groups <= len(S) // 2)
+        if isinstance(self.cv, (int, np.integer)):
+            n_units = n_groups if self.folds_over_classes_ else len(S)
+            n_splits = min(int(self.cv), n_units)
+            if n_splits < 2:
+                raise InvalidInputError(
+                    f"cv needs at least 2 folds and 2 samples; got cv={self.cv} and "
+                    f"{len(S)} sample(s)."
+                )
+            splitter = GroupKFold(n_splits) if self.folds_over_classes_ else check_cv(n_splits)
+        else:
+            splitter = check_cv(self.cv)
+        with warnings.catch_warnings():
+            # Groups are for splitters that use them; the others warn that they do not.
+            warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+            folds = [held_out for _, held_out in splitter.split(X, S, groups)]
+        if not np.array_equal(np.sort(np.concatenate(folds)), np.arange(len(S))):
+            raise InvalidInputError(
+                f"cv must hold out every row exactly once, as KFold does; {self.cv!r} does not."
+            )
+        return folds
+
+    def _grid(self, total: PairMoments) -> NDArray:
+        if self.lams is None:
+            return RELATIVE_LAMS * sylvester.relative_lam(
+                float(np.trace(total.semantic_gram)), float(np.trace(total.feature_gram))
+            )
+        return checked_lams(self.lams)
+
+    def _curve(self, train: PairMoments, held_out: PairMoments) -> NDArray:
+        """Mean squared error on held-out rows for every λ."""
+        equation = sylvester.prepare(
+            sylvester.semantic_spectrum(train.semantic_gram),
+            train.feature_gram,
+            train.cross,
+            float(self.lams_.max()),
+            cast(sylvester.Method, self.solver),
+        )
+        return np.array([self._error(equation.coef(float(lam)), held_out) for lam in self.lams_])
+
+    def _error(self, W: NDArray, part: PairMoments) -> float:
+        # ‖XWᵀ - S‖² = tr(WGWᵀ) - 2 tr(WCᵀ) + tr(A); ‖X - SW‖² = tr(WᵀAW) - 2 tr(WCᵀ) + tr(G)
+        cross = float(np.sum(W * part.cross))
+        if self.direction == "encode":
+            power, norm = float(np.sum((W @ part.feature_gram) * W)), part.semantic_gram
+        else:
+            power, norm = float(np.sum((part.semantic_gram @ W) * W)), part.feature_gram
+        return (power - 2.0 * cross + float(np.trace(norm))) / part.n_samples
+
+    def _check_choices(self) -> None:
+        self._check_solver()
+        if self.solver == "reference":
+            raise InvalidInputError("solver='reference' has no λ path; use SemanticAutoencoder.")
+        if self.direction not in ("encode", "decode"):
+            raise InvalidInputError(
+                f"direction must be 'encode' or 'decode'; got {self.direction!r}."
+            )

@@ -1,0 +1,156 @@
+"""Where the data of `fit` and `evaluate` comes from: a data set or one's own files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zslearn.cli.files import names_in
+from zslearn.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from zslearn.datasets import ClassSplit, ZeroShotDataset
+
+OWN_FILES = ("features", "labels", "signatures")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the user said about the data.
+
+    Attributes
+    ----------
+    path : str or None
+        A data set: "animals", a folder in the xlsa17 layout or a folder of one's own.
+    features : str or None
+        With a path the name of the feature file, otherwise a file of features.
+    labels, signatures : str or None
+        Files, or the label column of the features.
+    semantics : tuple of str
+        Semantic spaces; several are joined.
+    split : str or None
+        Name of a split.
+    unseen : tuple of str
+        Classes to hold out of one's own files.
+    """
+
+    path: str | None
+    features: str | None
+    labels: str | None
+    signatures: str | None
+    semantics: tuple[str, ...]
+    split: str | None
+    unseen: tuple[str, ...]
+
+    def load(self) -> ZeroShotDataset:
+        """Return the data set, its first semantic space being the one asked for."""
+        self._check_usage()
+        from zslearn.datasets import load_table, open_dataset
+
+        click.echo("Loading the data ...", err=True)
+        if self.path is None:
+            return load_table(
+                str(self.features),
+                str(self.labels),
+                str(self.signatures),
+                unseen=list(self.unseen) or None,
+            )
+        semantics = self.semantics[0] if self.semantics else None
+        dataset = open_dataset(self.path, self.features, semantics)
+        if dataset.X.shape[1] == 0:
+            raise InvalidInputError(
+                f"{self.path} was opened without features; name a feature file by --features."
+            )
+        return self._joined(dataset)
+
+    def find_split(self, dataset: ZeroShotDataset) -> tuple[str, ClassSplit]:
+        """Return the split asked for, or the default one, with its name."""
+        from zslearn.evaluation.task import find_split
+
+        return find_split(dataset, self.split)
+
+    def _joined(self, dataset: ZeroShotDataset) -> ZeroShotDataset:
+        """Put several semantic spaces, each of unit length, side by side as the first."""
+        if len(self.semantics) < 2:
+            return dataset
+        from dataclasses import replace
+
+        from zslearn.evaluation.estimator import find_semantics
+
+        table, name = find_semantics(dataset, list(self.semantics))
+        # Word vectors may be a hundred times as long as attributes, which would then not count.
+        table = table.normalized("l2-block")
+        return replace(dataset, semantics={name: table, **dataset.semantics})
+
+    def _check_usage(self) -> None:
+        given = [name for name in OWN_FILES if getattr(self, name) is not None]
+        if self.path is None and len(given) < len(OWN_FILES):
+            raise click.UsageError(
+                "give a data set PATH, or your own files by --features, --labels and --signatures"
+            )
+        if self.path is not None and (self.labels or self.signatures or self.unseen):
+            raise click.UsageError(
+                "--labels, --signatures and --unseen are for your own files, without a PATH"
+            )
+        if self.path is None and (self.semantics or self.split):
+            raise click.UsageError("--semantics and --split are for a data set PATH")
+
+
+def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the argument and options that make a `Source`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def source_of(options: dict[str, Any]) -> Source:
+    """Take the options of a `Source` out of those of a command."""
+    return Source(
+        path=options.pop("path"),
+        features=options.pop("features"),
+        labels=options.pop("labels"),
+        signatures=options.pop("signatures"),
+        semantics=names_in(options.pop("semantics")),
+        split=options.pop("split"),
+        unseen=names_in(options.pop("unseen")),
+    )
+
+
+_OPTIONS = [
+    click.argument("path", required=False),
+    click.option(
+        "--features",
+        metavar="NAME|FILE",
+        help="With PATH: which feature file (default: res101 or the only one). "
+        "Without: your features, .csv, .npy, .npz or .parquet, one sample a row.",
+    ),
+    click.option(
+        "--semantics",
+        metavar="NAME[,NAME]",
+        help='Semantic space of the data set, e.g. attributes or "word vectors"; several are '
+        "joined, each scaled to unit length. Default: the first.",
+    ),
+    click.option(
+        "--split",
+        metavar="NAME",
+        help="Split of the data set, e.g. standard or proposed. Default: proposed or the first.",
+    ),
+    click.option(
+        "--labels",
+        metavar="FILE|COLUMN",
+        help="Your labels: one a line, .npy, or a column of the features table.",
+    ),
+    click.option(
+        "--signatures",
+        metavar="FILE",
+        help="Your classes: CSV with a header and one line a class, its name first.",
+    ),
+    click.option(
+        "--unseen",
+        metavar="NAME[,NAME]",
+        help="Classes of your files that are not trained on. Default: those without a sample.",
+    ),
+]

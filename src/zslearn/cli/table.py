@@ -1,0 +1,81 @@
+"""Aligned plain-text tables and JSON, the two ways results are printed."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from zslearn._files import json_ready
+
+
+def format_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
+    """Return rows as aligned text, numbers to the right.
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        Cells by key; a missing key or None is an empty cell.
+    columns : mapping of str to str
+        Keys to show, in order, and their titles.
+
+    Returns
+    -------
+    str
+        Lines without a final line break.
+
+    Examples
+    --------
+    >>> print(format_table([{"n": "cat", "a": 0.5}, {"n": "ox", "a": 10}], {"n": "name", "a": ""}))
+    name
+    ----  ------
+    cat   0.5000
+    ox        10
+    """
+    body = [[cell_text(row.get(key)) for key in columns] for row in rows]
+    right = [_is_numeric([row.get(key) for row in rows]) for key in columns]
+    titles = list(columns.values())
+    widths = [max(map(display_width, column)) for column in zip(titles, *body, strict=True)]
+    lines = [titles, ["-" * width for width in widths], *body]
+    return "\n".join(_aligned(line, widths, right) for line in lines)
+
+
+def cell_text(value: Any) -> str:
+    """Return a value as a table shows it."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return str(value)
+
+
+def display_width(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    shown = (c for c in text if not unicodedata.combining(c))
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shown)
+
+
+def echo_json(value: Any) -> None:
+    """Print a value as JSON that every parser takes: NaN and infinities become null."""
+    click.echo(json.dumps(json_ready(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _is_numeric(values: Sequence[Any]) -> bool:
+    """Say whether a column holds numbers only."""
+    present = [value for value in values if value is not None]
+    return bool(present) and all(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in present
+    )
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    padded = []
+    for cell, width, numeric in zip(cells, widths, right, strict=True):
+        space = " " * (width - display_width(cell))
+        padded.append(space + cell if numeric else cell + space)
+    return "  ".join(padded).rstrip()

@@ -1,0 +1,193 @@
+"""What all mappings share: linear codes, and learning from statistics."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from zslearn.cluster.statistics import Statistics
+from zslearn.cluster.tags import MappingTags
+from zslearn.exceptions import InvalidInputError
+
+
+class LinearMapping(TransformerMixin, BaseEstimator):
+    """Linear map of features to codes in which Euclidean distance suits the labels.
+
+    A subclass learns `coef_` of shape (n_components, n_features); the metric is ``coef_ᵀ coef_``.
+    """
+
+    mapping_tags: ClassVar[MappingTags] = MappingTags()
+    coef_: NDArray
+    classes_: NDArray
+
+    @property
+    def is_transductive(self) -> bool:
+        """Whether the code of a sample depends on the other samples of the batch."""
+        return self.mapping_tags.transductive
+
+    def transform(self, X: Any) -> NDArray:
+        """Map features to codes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self, "coef_")
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return X @ self.coef_.T.astype(X.dtype)
+
+    def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[NDArray, NDArray]:
+        X, y = validate_data(self, X, y, reset=reset, dtype=[np.float64, np.float32])
+        check_classification_targets(y)
+        return X, y
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.coef_.shape[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class RowMapping(LinearMapping):
+    """Linear mapping that is learned from the rows themselves."""
+
+    mapping_tags: ClassVar[MappingTags] = MappingTags(closed_form=False, incremental=False)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the mapping.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Class of each sample.
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._validated(X, y)
+        self.classes_, index = np.unique(y, return_inverse=True)
+        check_several_classes(self.classes_, type(self).__name__)
+        self.coef_ = self._learn(X.astype(np.float64, copy=False), index)
+        return self
+
+    @abstractmethod
+    def _learn(self, X: NDArray, y: NDArray[np.intp]) -> NDArray:
+        """Return `coef_` for rows of classes numbered from 0."""
+
+
+class MomentMapping(LinearMapping):
+    """Linear mapping that is learned from class counts, class sums and Gram matrices alone."""
+
+    _statistics: Statistics | None
+
+    @property
+    def _needs_class_grams(self) -> bool:
+        """Whether one Gram matrix a class is needed, not only their sum."""
+        return False
+
+    @abstractmethod
+    def _coef(self, statistics: Statistics) -> NDArray:
+        """Return `coef_` for these statistics."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the mapping, forgetting whatever was learned before.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Class of each sample.
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._validated(X, y)
+        self._statistics = None
+        statistics = Statistics.of(X, y, by_class=self._needs_class_grams)
+        check_several_classes(statistics.classes, type(self).__name__)
+        return self._learn(statistics)
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Add a batch to those given since the last `fit` and learn again from all of them.
+
+        Any batching gives what one fit on all rows gives. Until rows of two classes were given
+        there is nothing to learn, and `transform` says that the mapping is not fitted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Class of each sample.
+
+        Returns
+        -------
+        self
+        """
+        known = getattr(self, "_statistics", None)
+        X, y = self._validated(X, y, reset=known is None)
+        batch = Statistics.of(X, y, by_class=self._needs_class_grams)
+        self._statistics = batch if known is None else known + batch
+        return self if len(self._statistics.classes) < 2 else self._learn(self._statistics)
+
+    def fit_statistics(self, statistics: Statistics) -> Self:
+        """Learn the mapping from statistics computed elsewhere.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            With `by_class` where the mapping needs Gram matrices of each class.
+
+        Returns
+        -------
+        self
+        """
+        self._statistics = None
+        self.n_features_in_ = statistics.total.n_features
+        check_several_classes(statistics.classes, type(self).__name__)
+        return self._learn(statistics)
+
+    def _learn(self, statistics: Statistics) -> Self:
+        self.classes_ = statistics.classes
+        self.n_samples_seen_ = int(statistics.total.n_samples)
+        self.coef_ = self._coef(statistics)
+        return self
+
+
+def check_several_classes(classes: NDArray, name: str) -> None:
+    """Refuse labels of a single class."""
+    if len(classes) < 2:
+        raise InvalidInputError(
+            f"{name} needs samples of at least 2 classes to learn from; got only 1 class "
+            f"({classes.tolist()[0]!r})."
+        )
+
+
+def check_positive(value: object, name: str, *, zero: bool = False) -> float:
+    """Return a finite number above zero (or at least zero) as a float, or say what was got."""
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        number = float(value)
+        if np.isfinite(number) and (number > 0 or (zero and number == 0)):
+            return number
+    kind = "a finite number of at least 0" if zero else "a positive, finite number"
+    raise InvalidInputError(f"{name} must be {kind}; got {value!r}.")

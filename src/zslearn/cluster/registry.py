@@ -1,0 +1,88 @@
+"""Names of the mappings, for the command line and for tables; one line a mapping."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from zslearn.cluster.base import LinearMapping
+from zslearn.exceptions import InvalidInputError, closest_name
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A named mapping: which class, with which parameters.
+
+    Attributes
+    ----------
+    path : str
+        ``module:Class`` inside `zslearn.cluster`.
+    title : str
+        What tables call it.
+    parameters : dict
+        Parameters that differ from the class's defaults.
+    """
+
+    path: str
+    title: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def mapping(self) -> type[LinearMapping]:
+        """The class, imported on first use."""
+        module, _, name = self.path.partition(":")
+        return getattr(importlib.import_module(f"zslearn.cluster.{module}"), name)
+
+
+LEARNERS: dict[str, Learner] = {
+    "sae": Learner("sae:SAEMapping", "SAE", {"lam": "cv"}),
+    "sae-balanced": Learner(
+        "sae:SAEMapping", "SAE, classes balanced", {"lam": "cv", "class_weight": "balanced"}
+    ),
+    "euclidean": Learner("euclidean:EuclideanMapping", "L2"),
+    "mlca": Learner("mlca:MLCA", "MLCA"),
+    "mlca-svd": Learner("mlca:MLCA", "MLCA, SVD of test codes (transductive)", {"svd": True}),
+    "rvml": Learner("rvml:RVML", "RVML"),
+    "kissme": Learner("kissme:KISSME", "KISSME"),
+    "lda": Learner("lda:LDAProjection", "LDA"),
+    "rca": Learner("rca:RCA", "RCA"),
+    "lajugie": Learner("lajugie:LajugieSpectral", "Lajugie, spectral"),
+    "xing": Learner("xing:XingMMC", "Xing (MMC)"),
+    "itml": Learner("itml:ITML", "ITML"),
+    "lmnn": Learner("lmnn:LMNN", "LMNN"),
+}
+
+
+def find_learner(name: str) -> Learner:
+    """Return the learner of that name, or say which name is closest."""
+    if name not in LEARNERS:
+        near = closest_name(name, LEARNERS)
+        hint = f" Did you mean {near!r}?" if near is not None else ""
+        raise InvalidInputError(
+            f"there is no mapping {name!r}.{hint} Known mappings: {', '.join(LEARNERS)}."
+        )
+    return LEARNERS[name]
+
+
+def make_mapping(name: str, **parameters: Any) -> LinearMapping:
+    """Return an unfitted mapping by its name.
+
+    Parameters
+    ----------
+    name : str
+        A key of `LEARNERS`, for example "sae" or "lda".
+    **parameters
+        Parameters of the class that override the learner's own.
+
+    Returns
+    -------
+    LinearMapping
+
+    Examples
+    --------
+    >>> make_mapping("sae-balanced", lam=0.5)
+    SAEMapping(class_weight='balanced')
+    """
+    learner = find_learner(name)
+    return learner.mapping(**{**learner.parameters, **parameters})

@@ -1,0 +1,145 @@
+"""Checks of what a fitted classifier answers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zslearn.estimator_checks.case import NEWCOMER, Case, expect, expect_close, expect_refused
+from zslearn.exceptions import InvalidInputError, TransductiveBatchError
+
+
+def check_above_chance(case: Case) -> None:
+    """Check that easy unseen classes are recognized twice as often as by guessing."""
+    got = case.fitted.score(case.data.X_unseen, case.data.y_unseen)
+    wanted = 2.0 / len(case.data.unseen)
+    expect(got >= wanted, f"accuracy on easy unseen classes is {got:.2f}, not {wanted:.2f}.")
+
+
+def check_scores(case: Case) -> None:
+    """Check that each candidate has a finite score, and that the prediction has the highest."""
+    data = case.data
+    for names in (data.unseen, None):
+        scores = case.fitted.decision_function(data.X_unseen, names)
+        columns = case.data.signatures.names if names is None else np.array(names)
+        expect(
+            scores.shape == (len(data.X_unseen), len(columns)),
+            f"decision_function must give a column a candidate; its shape is {scores.shape}.",
+        )
+        expect(bool(np.all(np.isfinite(scores))), "scores must be finite.")
+        predicted = case.fitted.predict(data.X_unseen, names)
+        column_of = {name: j for j, name in enumerate(columns.tolist())}
+        rows = np.arange(len(scores))
+        chosen = scores[rows, [column_of[name] for name in predicted.tolist()]]
+        expect_close(chosen, scores.max(axis=1), "predict must return the class of highest score.")
+
+
+def check_candidates(case: Case) -> None:
+    """Check that only candidates are predicted and that columns follow their order."""
+    data = case.data
+    names = [*data.unseen[::-1], data.seen[0]]
+    got = case.fitted.predict(data.X_unseen, names)
+    expect(set(got.tolist()) <= set(names), "predict must answer with candidates only.")
+    scores = case.fitted.decision_function(data.X_unseen, names)
+    turned = case.fitted.decision_function(data.X_unseen, names[::-1])
+    expect_close(turned[:, ::-1], scores, "columns must follow the order of the candidates.")
+    if not (case.tags.candidate_dependent or case.tags.transductive):
+        full = case.fitted.decision_function(data.X_unseen)
+        columns = data.signatures.index_of(names)
+        expect_close(
+            scores,
+            full[:, columns],
+            "scores must not depend on the other candidates, unless the tag candidate_dependent "
+            "says so.",
+        )
+
+
+def check_add_classes(case: Case) -> None:
+    """Check that a class added after fit is predicted, and that nothing else changes."""
+    data, grown = case.data, case.copy_of_fitted()
+    expect(
+        grown.add_classes({NEWCOMER: data.new_vector}) is grown,
+        "add_classes must return the estimator.",
+    )
+    X = np.concatenate([data.X_new, data.X_unseen])
+    predicted = grown.predict(X, [*data.unseen, NEWCOMER])[: len(data.X_new)]
+    expect(NEWCOMER in predicted, "a class added after fit is never predicted for its samples.")
+    expect(
+        grown.decision_function(X).shape[1] == len(data.signatures) + 1,
+        "a class added after fit must be a candidate by default.",
+    )
+    expect(NEWCOMER not in data.signatures, "add_classes must not change the given signatures.")
+    after = grown.decision_function(data.X_unseen, data.unseen)
+    expect_close(after, case.scores, "add_classes must not change the scores of other classes.")
+    for what, vector, says in (
+        (NEWCOMER, data.new_vector, "already"),
+        ("a short class", data.new_vector[:-1], "dimension|length|shape"),
+    ):
+        expect_refused(what, InvalidInputError, says, grown.add_classes, {what: vector})
+
+
+def check_one_sample(case: Case) -> None:
+    """Check that one sample is predicted as within a batch; a transductive method refuses it."""
+    data = case.data
+    if case.tags.transductive:
+        predict, X = case.fitted.predict, data.X_unseen[:1]
+        expect_refused("a batch of one sample", TransductiveBatchError, "batch", predict, X)
+        return
+    got = case.fitted.predict(data.X_unseen[:1], data.unseen)
+    expect(
+        got.shape == (1,) and got[0] == case.predictions[0],
+        "one sample must be predicted as it is within a batch.",
+    )
+
+
+def check_batch_independence(case: Case) -> None:
+    """Check that an inductive method scores the samples of one class alone as in a mixed batch."""
+    if case.tags.transductive:
+        return
+    data = case.data
+    for name in data.unseen:
+        rows = data.y_unseen == name
+        alone = case.fitted.decision_function(data.X_unseen[rows], data.unseen)
+        expect_close(
+            alone,
+            case.scores[rows],
+            "scores depend on the other samples of the batch, so the method is transductive.",
+        )
+
+
+def check_probabilities(case: Case) -> None:
+    """Check that probabilities are shares of one, highest for the predicted class."""
+    got = case.fitted.predict_proba(case.data.X_unseen, case.data.unseen)
+    expect(got.shape == case.scores.shape, "predict_proba must give a column a candidate.")
+    expect(bool(np.all((got >= 0) & (got <= 1))), "probabilities must lie between 0 and 1.")
+    expect_close(got.sum(axis=1), np.ones(len(got)), "probabilities of a sample must sum to one.")
+    names = np.array(case.data.unseen)
+    best = got[np.arange(len(got)), [int(np.argmax(names == p)) for p in case.predictions]]
+    expect_close(best, got.max(axis=1), "the predicted class must be the most probable.")
+
+
+def check_top_k(case: Case) -> None:
+    """Check that the first of the best k classes is the prediction, and none is named twice."""
+    names = case.data.unseen
+    for k in (1, 3, len(names)):
+        got = case.fitted.predict_top_k(case.data.X_unseen, k, names)
+        expect(got.shape == (len(case.scores), k), f"predict_top_k must give {k} columns.")
+        expect(
+            np.array_equal(got[:, 0], case.predictions),
+            "the first column of predict_top_k must be the prediction.",
+        )
+        expect(
+            all(len(set(row)) == k for row in got.tolist()),
+            "predict_top_k must not name a class twice.",
+        )
+
+
+CHECKS = [
+    check_above_chance,
+    check_scores,
+    check_candidates,
+    check_add_classes,
+    check_one_sample,
+    check_batch_independence,
+    check_probabilities,
+    check_top_k,
+]

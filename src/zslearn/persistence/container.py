@@ -1,0 +1,108 @@
+"""The file: a safetensors file whose metadata hold a JSON document and a checksum of everything.
+
+Any safetensors reader opens it. The metadata are ``format`` ("zslearn model"), ``format_version``,
+``library_version``, ``document`` (JSON) and ``sha256``, which covers all of them and every tensor.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+from numpy.typing import NDArray
+from safetensors.numpy import save as to_bytes
+
+from zslearn import __version__
+from zslearn._files import replacing
+from zslearn.exceptions import MissingFileError, ModelFileError
+
+FORMAT = "zslearn model"
+FORMAT_VERSION = 1
+
+Tensors = dict[str, NDArray[Any]]
+
+
+def write(path: str | os.PathLike[str], document: Any, tensors: Tensors) -> None:
+    """Write a document and its tensors, complete or not at all."""
+    metadata = {
+        "format": FORMAT,
+        "format_version": str(FORMAT_VERSION),
+        "library_version": __version__,
+        "document": json.dumps(document, ensure_ascii=True, allow_nan=False),
+    }
+    metadata["sha256"] = checksum(metadata, tensors)
+    with replacing(path) as file:
+        file.write(to_bytes(tensors, metadata))
+
+
+def read(path: str | os.PathLike[str]) -> tuple[Any, Tensors]:
+    """Return the document and the tensors of a file that is complete and unaltered."""
+    metadata, tensors = _parsed(Path(path))
+    _check_origin(path, metadata)
+    if metadata.get("sha256") != checksum(metadata, tensors):
+        raise ModelFileError(
+            path, "its checksum does not fit its content: it was altered or damaged"
+        )
+    try:
+        return json.loads(metadata["document"]), tensors
+    except (KeyError, ValueError, RecursionError) as error:
+        raise ModelFileError(path, f"its description cannot be read ({error!r})") from error
+
+
+def checksum(metadata: dict[str, str], tensors: Tensors) -> str:
+    """Return the SHA-256 of all metadata but the checksum, and of name, kind and data of tensors.
+
+    Every part is preceded by its length, so that no two contents run together to the same bytes.
+    """
+    digest = hashlib.sha256()
+
+    def add(part: Any) -> None:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+
+    for key in sorted(metadata.keys() - {"sha256"}):
+        add(key.encode())
+        add(metadata[key].encode())
+    for name in sorted(tensors):
+        tensor = np.ascontiguousarray(tensors[name])
+        add(f"{name} {tensor.dtype.str} {tensor.shape}".encode())
+        add(tensor.reshape(-1).view(np.uint8))
+    return digest.hexdigest()
+
+
+def _parsed(path: Path) -> tuple[dict[str, str], Tensors]:
+    """Return metadata and tensors as safetensors reads them."""
+    if path.is_dir():
+        raise ModelFileError(path, "it is a folder; give the file that save wrote")
+    if not path.exists():
+        raise MissingFileError(f"There is no file {str(path)!r}; check the path.")
+    with path.open("rb"):
+        pass  # a file that may not be read is refused with the system's own error
+    try:
+        with safetensors.safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            return metadata, {name: file.get_tensor(name) for name in file.keys()}
+    except (safetensors.SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelFileError(
+            path, f"it is not a safetensors file, or it is cut off or damaged ({error})"
+        ) from error
+
+
+def _check_origin(path: str | os.PathLike[str], metadata: dict[str, str]) -> None:
+    """Refuse files of other programs and of newer versions of the format."""
+    if metadata.get("format") != FORMAT:
+        raise ModelFileError(path, "it was not written by zslearn.persistence.save")
+    version = metadata.get("format_version", "")
+    if not (version.isascii() and version.isdigit()):
+        raise ModelFileError(path, f"its format version {version!r} is no number")
+    if int(version[:9]) > FORMAT_VERSION:
+        raise ModelFileError(
+            path,
+            f"it has format {version}, written by zslearn {metadata.get('library_version')}; "
+            f"this zslearn {__version__} reads formats up to {FORMAT_VERSION}, so upgrade it",
+        )

@@ -1,0 +1,127 @@
+"""JSON and named tensors back to objects; only allowed classes are ever made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from zslearn.exceptions import InvalidInputError
+from zslearn.persistence.encoding import TENSOR_KINDS
+from zslearn.persistence.trusted import estimator_class, record_class
+from zslearn.signatures import Signatures
+
+SPARSE = {
+    "csr_array": sparse.csr_array,
+    "csr_matrix": sparse.csr_matrix,
+    "csc_array": sparse.csc_array,
+    "csc_matrix": sparse.csc_matrix,
+}
+FLOATS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
+
+
+class Decoder:
+    """Makes the objects of one file.
+
+    Parameters
+    ----------
+    tensors : dict of str to ndarray
+        The tensors the JSON document refers to.
+    """
+
+    def __init__(self, tensors: dict[str, NDArray[Any]]) -> None:
+        self._tensors = tensors
+        self._made: dict[str, NDArray[Any]] = {}
+        self._tables: list[Signatures] = []
+        self._decoders: dict[str, Callable[[Any], Any]] = {
+            "float": lambda node: FLOATS[node["value"]],
+            "scalar": self._scalar,
+            "array": self._array,
+            "texts": lambda node: np.array(node["items"], dtype=np.str_).reshape(node["shape"]),
+            "objects": self._objects,
+            "list": lambda node: self._items(node),
+            "tuple": lambda node: tuple(self._items(node)),
+            "dict": lambda node: {
+                self.decode(key): self.decode(item) for key, item in node["items"]
+            },
+            "slice": lambda node: slice(*map(self.decode, node["parts"])),
+            "signatures": self._signatures,
+            "same signatures": lambda node: self._tables[node["number"]],
+            "sparse": self._sparse,
+            "record": self._record,
+            "estimator": self._estimator,
+        }
+
+    def decode(self, node: Any) -> Any:
+        """Return the object a JSON value stands for."""
+        if node is None or isinstance(node, bool | int | float | str):
+            return node
+        if not isinstance(node, dict) or node.get("kind") not in self._decoders:
+            raise InvalidInputError(f"the description holds the unknown part {node!r:.80}")
+        return self._decoders[node["kind"]](node)
+
+    def _items(self, node: Any) -> list[Any]:
+        return [self.decode(item) for item in node["items"]]
+
+    def _scalar(self, node: Any) -> Any:
+        value = self.decode(node["value"])
+        if node["dtype"] == "str":
+            return np.str_(value)
+        if node["dtype"] not in TENSOR_KINDS:
+            raise InvalidInputError(f"numbers of type {node['dtype']!r:.40} are unknown")
+        return np.dtype(node["dtype"]).type(value)
+
+    def _array(self, node: Any) -> NDArray[Any]:
+        name = node["tensor"]
+        if name not in self._made:
+            tensor = self._tensors[name]
+            self._made[name] = tensor.T if node["turned"] else tensor
+        return self._made[name]
+
+    def _objects(self, node: Any) -> NDArray[Any]:
+        values = np.empty(len(node["items"]), dtype=object)
+        values[:] = self._items(node)
+        return values.reshape(node["shape"])
+
+    def _signatures(self, node: Any) -> Signatures:
+        blocks = {name: slice(start, stop) for name, start, stop in node["blocks"]}
+        names, vectors = self.decode(node["names"]), self.decode(node["vectors"])
+        table = Signatures(names, vectors, node["dimensions"], blocks=blocks)
+        self._tables.append(table)
+        return table
+
+    def _sparse(self, node: Any) -> Any:
+        parts = [self.decode(node["parts"][part]) for part in ("data", "indices", "indptr")]
+        matrix = SPARSE[node["class"]](tuple(parts), shape=tuple(node["shape"]))
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def _record(self, node: Any) -> Any:
+        return _allowed(record_class, node)(**self._attributes(node["fields"]))
+
+    def _estimator(self, node: Any) -> Any:
+        kind = _allowed(estimator_class, node)
+        model = kind(**self._attributes(node["parameters"]))
+        state = self._attributes(node["state"])
+        for name in state:
+            if name.startswith("__") or callable(getattr(kind, name, None)):
+                raise InvalidInputError(f"{name!r} may not be set by a file")
+        vars(model).update(state)
+        return model
+
+    def _attributes(self, nodes: dict[str, Any]) -> dict[str, Any]:
+        return {name: self.decode(node) for name, node in nodes.items()}
+
+
+def _allowed(find: Callable[[str], type | None], node: Any) -> type:
+    """Return the class a node names, if it is allowed."""
+    kind = find(str(node["class"]))
+    if kind is None:
+        raise InvalidInputError(
+            f"it needs the class {node['class']!r:.60}, which is unknown here; if it is yours, "
+            "call zslearn.persistence.register on it before loading"
+        )
+    return kind

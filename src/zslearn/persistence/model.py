@@ -1,0 +1,102 @@
+"""A fitted classifier as one file."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from zslearn.exceptions import InvalidTypeError, ModelFileError, ZslearnError
+from zslearn.persistence.container import read, write
+from zslearn.persistence.decoding import Decoder
+from zslearn.persistence.encoding import Encoder
+from zslearn.persistence.trusted import estimator_name
+
+# What decoding a document of a wrong shape may raise; all end as one refusal.
+_WRONG_SHAPE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted classifier to one file, without pickle.
+
+    The file is in the safetensors format: parameters, class names, signatures and learned state as
+    arrays and JSON, with a checksum. It is written beside `path` and then renamed, so that `path`
+    is never half a file.
+
+    Parameters
+    ----------
+    model : ZeroShotClassifier or SemanticAutoencoder
+        A fitted estimator of zslearn, or of a class given to `register`.
+    path : path-like
+        Where to write; an existing file is replaced.
+
+    Raises
+    ------
+    InvalidTypeError
+        If the model holds something that cannot be saved; the message names the attribute.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.persistence import load, save
+    >>> from zslearn.zero_shot import SAEClassifier
+    >>> data = make_zero_shot(random_state=0)
+    >>> model = SAEClassifier(data.signatures, lam=0.1).fit(data.X, data.y)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.zsl")
+    >>> save(model, path)
+    >>> bool((load(path).predict(data.X) == model.predict(data.X)).all())
+    True
+    """
+    name = estimator_name(model)
+    if name is None:
+        raise InvalidTypeError(
+            f"save takes a fitted estimator of zslearn; got a {type(model).__qualname__}. "
+            "A class of your own is allowed by zslearn.persistence.register."
+        )
+    check_is_fitted(model)
+    encoder = Encoder()
+    document = encoder.encode(model, name)
+    write(path, document, encoder.tensors)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a classifier that `save` wrote.
+
+    No code from the file is run: it names classes of a fixed list, which `register` extends, and
+    otherwise holds numbers and text.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    estimator
+        The fitted classifier, with the same scores as the one saved.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, cut off, altered, of another program or of a newer format.
+    MissingFileError
+        If there is no such file.
+    """
+    document, tensors = read(path)
+    try:
+        if not isinstance(document, dict) or document.get("kind") != "estimator":
+            raise ModelFileError(path, "it describes no estimator")
+        return Decoder(tensors).decode(document)
+    except ModelFileError:
+        raise
+    except (ZslearnError, *_WRONG_SHAPE) as error:
+        raise ModelFileError(path, f"its content makes no model: {error}") from error

@@ -1,0 +1,125 @@
+"""The classes that may stand in a model file; a file names them, it never brings its own."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from zslearn import cluster, zero_shot
+from zslearn.exceptions import InvalidInputError, InvalidTypeError
+
+# Name in the file -> where the class lives. The zero-shot classifiers add themselves.
+ESTIMATORS = {
+    "SemanticAutoencoder": "zslearn.autoencoder:SemanticAutoencoder",
+    "SemanticAutoencoderCV": "zslearn.autoencoder:SemanticAutoencoderCV",
+    "ImageSegmenter": "zslearn.cluster:ImageSegmenter",
+    "sklearn.LogisticRegression": "sklearn.linear_model:LogisticRegression",
+    "sklearn.StandardScaler": "sklearn.preprocessing:StandardScaler",
+    "sklearn.PCA": "sklearn.decomposition:PCA",
+}
+# Dataclasses and named tuples that fitted estimators hold.
+RECORDS = {
+    "Moments": "zslearn.core.moments:Moments",
+    "PairMoments": "zslearn.core.moments:PairMoments",
+    "SeenUnseenCurve": "zslearn.metrics:SeenUnseenCurve",
+    "Setting": "zslearn.zero_shot.prototypes.prototype_regression:Setting",
+    "Statistics": "zslearn.cluster:Statistics",
+}
+
+_registered: dict[str, type] = {}
+
+
+def register(estimator: type[BaseEstimator]) -> type[BaseEstimator]:
+    """Allow an estimator class of your own in model files; usable as a decorator.
+
+    The class must be registered before `save` and, in the program that loads, before `load`.
+
+    Parameters
+    ----------
+    estimator : class
+        A scikit-learn estimator whose fitted state is numbers, text, arrays, lists, dicts,
+        `Signatures` or other allowed estimators.
+
+    Returns
+    -------
+    class
+        The same class.
+
+    Examples
+    --------
+    >>> from zslearn.persistence import register
+    >>> from zslearn.zero_shot import SAEClassifier
+    >>> @register
+    ... class MyClassifier(SAEClassifier):
+    ...     pass
+    """
+    if not (isinstance(estimator, type) and issubclass(estimator, BaseEstimator)):
+        raise InvalidTypeError(f"register takes an estimator class; got {estimator!r}.")
+    name = estimator.__name__
+    if name in _known_estimators():
+        raise InvalidInputError(f"{name} is the name of a class of zslearn; rename yours.")
+    _registered[name] = estimator
+    return estimator
+
+
+def estimator_name(estimator: object) -> str | None:
+    """Return the name of an object's class in files, or None if it is not allowed."""
+    return _name_of(type(estimator), _known_estimators(), _registered)
+
+
+def record_name(value: object) -> str | None:
+    """Return the name of a dataclass or named tuple in files, or None if it is not allowed."""
+    return _name_of(type(value), RECORDS, {})
+
+
+def estimator_class(name: str) -> type | None:
+    """Return the estimator class of that name, or None."""
+    return _registered.get(name) or _imported(_known_estimators().get(name))
+
+
+def record_class(name: str) -> type | None:
+    """Return the dataclass or named tuple of that name, or None."""
+    return _imported(RECORDS.get(name))
+
+
+def _known_estimators() -> dict[str, str]:
+    """Return the table above with every public zero-shot classifier and every named method."""
+    public = {
+        name: f"zslearn.zero_shot:{name}"
+        for name in zero_shot.__all__
+        if _is_classifier(getattr(zero_shot, name))
+    }
+    paths = [method.path.split(":") for method in zero_shot.METHODS.values()]
+    methods = {name: f"zslearn.zero_shot.{module}:{name}" for module, name in paths}
+    return public | methods | _clustering() | ESTIMATORS
+
+
+def _clustering() -> dict[str, str]:
+    """Return SupervisedKMeans and every mapping it can hold."""
+    learners = {learner.mapping.__name__: learner.path for learner in cluster.LEARNERS.values()}
+    places = {name: f"zslearn.cluster.{path}" for name, path in learners.items()}
+    return places | {"SupervisedKMeans": "zslearn.cluster:SupervisedKMeans"}
+
+
+def _is_classifier(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, zero_shot.ZeroShotClassifier)
+
+
+def _name_of(kind: type, places: dict[str, str], registered: dict[str, type]) -> str | None:
+    """Return the name under which exactly this class is known; a subclass is another class."""
+    for name in (kind.__name__, f"sklearn.{kind.__name__}"):
+        if registered.get(name) is kind:
+            return name
+        if name in places and _imported(places[name]) is kind:
+            return name
+    return None
+
+
+def _imported(place: str | None) -> Any:
+    """Import a class from a place of the tables above."""
+    if place is None:
+        return None
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,103 @@
+"""SAE on data of ImageNet's size that is written to disk and read block by block."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from copy import deepcopy
+from math import sqrt
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.datasets import load_imagenet, make_imagenet_like
+from zslearn.exceptions import InvalidInputError
+from zslearn.reproduce.specification import Run
+from zslearn.scale import fit_batches, open_source
+from zslearn.zero_shot import SAEClassifier
+
+BLOCK = 4096
+HITS = 5
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Write the data, learn from it and choose λ in one pass, recognize the rest in blocks."""
+    sizes = scaled_sizes(run.parameters)
+    with tempfile.TemporaryDirectory(prefix="zslearn-large-") as folder:
+        _check_room(folder, sizes)
+        start = perf_counter()
+        place = make_imagenet_like(Path(folder) / "data", random_state=run.seed, **sizes)
+        written = perf_counter() - start
+        return sizes | {"write_seconds": written} | _measured(place)
+
+
+def scaled_sizes(options: Any) -> dict[str, Any]:
+    """Return sizes at a scale: rows with the scale, widths with its square root, classes kept.
+
+    Noise shrinks with the root of the number of features, which keeps the task about as hard.
+    """
+    scale = options["scale"]
+    n_classes = options["n_seen"] + options["n_unseen"]
+    return {
+        "n_seen": options["n_seen"],
+        "n_unseen": options["n_unseen"],
+        "n_samples": max(2 * n_classes, round(options["n_samples"] * scale)),
+        "n_features": round(options["n_features"] * sqrt(scale)),
+        "n_dimensions": round(options["n_dimensions"] * sqrt(scale)),
+        "noise": options["noise"] * scale**0.25,
+    }
+
+
+def _check_room(folder: str, sizes: dict[str, Any]) -> None:
+    needed, free = 4 * sizes["n_samples"] * sizes["n_features"], shutil.disk_usage(folder).free
+    if needed > 0.9 * free:
+        raise InvalidInputError(
+            f"the data takes {needed / 1e9:.1f} GB and {tempfile.gettempdir()} has "
+            f"{free / 1e9:.1f} GB free; use a smaller --scale, or set TMPDIR to a larger disk."
+        )
+
+
+def _measured(place: Path) -> dict[str, Any]:
+    """One pass over the training rows serves both directions, with the λ of each chosen in it."""
+    data = load_imagenet(place)
+    split = data.split(next(iter(data.splits)))
+    start = perf_counter()
+    decoder = fit_batches(SAEClassifier(data.signatures), place)
+    fitted = perf_counter()
+    encoder = deepcopy(decoder).set_params(direction="encode")
+    ranks = _ranks({"": decoder, "encoder_": encoder}, place, np.sort(np.asarray(split.unseen)))
+    predicted = perf_counter()
+    hits = {
+        f"{way}hit_at_{k}": np.mean(found < k) for way, found in ranks.items() for k in (1, HITS)
+    }
+    return {
+        "n_train": len(data.train_rows(split)),
+        "n_test": len(ranks[""]),
+        **{name: float(share) for name, share in hits.items()},
+        "chance": HITS / len(split.unseen),
+        "fit_seconds": fitted - start,
+        "predict_seconds": predicted - fitted,
+        "data_mb": data.X.nbytes / 2**20,
+    }
+
+
+def _ranks(
+    models: dict[str, SAEClassifier], place: Path, candidates: NDArray[Any]
+) -> dict[str, NDArray[np.intp]]:
+    """Return how many candidates score above the true class of each row of theirs, by model."""
+    source = open_source(place)
+    ranks: dict[str, list[NDArray[np.intp]]] = {name: [] for name in models}
+    for block in source.blocks(BLOCK):
+        y = block.y if source.names is None else source.names[block.y]
+        used = np.isin(y, candidates)
+        if not used.any():
+            continue
+        X, column = block.X[used], np.searchsorted(candidates, y[used])
+        for name, model in models.items():
+            scores = model.decision_function(X, candidates=list(candidates))
+            own = scores[np.arange(len(X)), column]
+            ranks[name].append((scores > own[:, None]).sum(axis=1))
+    return {name: np.concatenate(parts) for name, parts in ranks.items()}

@@ -1,0 +1,235 @@
+"""The data that is there: what a folder holds, and what is missing and how to get it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from zslearn.datasets import ZeroShotDataset, open_dataset
+from zslearn.datasets.animals import load_animals
+from zslearn.datasets.awa_features import feature_folders
+from zslearn.datasets.xlsa17 import feature_files
+from zslearn.exceptions import MissingFileError, ZslearnError
+
+XLSA17 = ("AWA1", "AWA2", "CUB", "SUN", "APY", "FLO")
+DEMOS = ("awa_demo_data", "cub_demo_data", "ImNet_2_demo_data")
+_NO_FEATURES = "none"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set that was found.
+
+    Attributes
+    ----------
+    dataset, features : str
+        Its name and the name of its feature file.
+    path : str
+        What `zslearn.datasets.open_dataset` opens.
+    group : {"zero-shot", "flowers"}
+        What it can be used for.
+    splits, semantics : tuple of str
+        What it holds.
+    files : tuple of str
+        Files whose content is its identity.
+    """
+
+    dataset: str
+    features: str
+    path: str
+    group: str = "zero-shot"
+    splits: tuple[str, ...] = ()
+    semantics: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    @property
+    def identity(self) -> str:
+        """Hash of the content of its files."""
+        return _hash_of(self.files)
+
+    def load(self) -> ZeroShotDataset:
+        """Open the data set with its features; the last one opened is kept."""
+        return _opened(self.path, self.features)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Data that an experiment could use and that was not found.
+
+    Attributes
+    ----------
+    dataset : str
+        Name.
+    reason : str
+        What is missing, and how to get it.
+    """
+
+    dataset: str
+    reason: str
+
+
+def find_data(folder: str | os.PathLike[str] | None = None) -> tuple[list[Source], list[Missing]]:
+    """Look for data sets in a folder; the bundled animals are always there.
+
+    Parameters
+    ----------
+    folder : path-like, optional
+        Folder with xlsa17 data sets (``CUB``, ``xlsa17/CUB`` or ``xlsa17/data/CUB``), the ``.mat``
+        files of the authors' demos, an AwA folder with features, ``flowers17``; by default
+        ``$ZSLEARN_DATA``, if that is set.
+
+    Returns
+    -------
+    found : list of Source
+    missing : list of Missing
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from zslearn.reproduce import find_data
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found, missing = find_data(folder)
+    >>> [source.dataset for source in found], missing[0].dataset
+    (['animals28'], 'AWA1')
+    """
+    given = folder if folder is not None else os.environ.get("ZSLEARN_DATA") or None
+    found, missing = [_animals()], []
+    if given is not None and not Path(given).is_dir():
+        raise MissingFileError(f"There is no folder {str(given)!r}; --data names the data folder.")
+    root = None if given is None else Path(given)
+    for name in XLSA17:
+        sources = list(_xlsa17(root, name)) if root else []
+        found += sources
+        missing += [] if sources else [Missing(name, _xlsa17_advice(root, name))]
+    for look in (_demos, _awa_folders, _flowers):
+        sources = list(look(root)) if root else []
+        found += sources
+    if not any(source.group == "flowers" for source in found):
+        missing.append(Missing("flowers17", _FLOWERS_ADVICE))
+    if not any("demo" in source.path for source in found):
+        missing.append(Missing("authors' demos", _DEMO_ADVICE))
+    return found, missing
+
+
+_FLOWERS_ADVICE = (
+    "Oxford Flowers-17 with segmentations: put images/*.jpg and labels/*.png into flowers17/ of "
+    "the data folder (needs zslearn[images])."
+)
+_DEMO_ADVICE = (
+    "the authors' features: put awa_demo_data.mat, cub_demo_data.mat or ImNet_2_demo_data.mat of "
+    "the SAE project page into the data folder."
+)
+
+
+def _animals() -> Source:
+    dataset = load_animals()
+    file = Path(str(__import__("zslearn.datasets", fromlist=["datasets"]).__file__)).parent
+    return Source(
+        dataset.name,
+        dataset.features,
+        "animals",
+        splits=tuple(dataset.splits),
+        semantics=tuple(dataset.semantics),
+        files=(str(file / "data" / "animals28.npz"),),
+    )
+
+
+def _xlsa17(root: Path, name: str) -> Iterator[Source]:
+    """Yield one source for each feature file of an xlsa17 data set."""
+    folder = _xlsa17_folder(root, name)
+    if folder is None:
+        return
+    described = _described(folder)
+    splits = sorted(str(path) for path in folder.glob("*_splits*.mat"))
+    for features in feature_files(folder):
+        files = (str(folder / f"{features}.mat"), *splits)
+        yield _source(described, name, features, str(folder), files)
+
+
+def _xlsa17_folder(root: Path, name: str) -> Path | None:
+    for place in (root / "xlsa17" / name, root / "xlsa17" / "data" / name, root / name):
+        if any(place.glob("*_splits*.mat")):
+            return place
+    return None
+
+
+def _xlsa17_advice(root: Path | None, name: str) -> str:
+    if root is not None and _xlsa17_folder(root, name) is not None:
+        return (
+            "attributes and splits are there, features are not: put res101.mat of the "
+            "xlsa17 archive beside them, or a feature file of your own with the same layout."
+        )
+    return (
+        "not found: zslearn.datasets.fetch_xlsa17 gets the xlsa17 archive; give its folder by "
+        "--data or $ZSLEARN_DATA."
+    )
+
+
+def _demos(root: Path) -> Iterator[Source]:
+    for stem in DEMOS:
+        for place in (root, root / "sae_demo", root / "demo"):
+            path = place / f"{stem}.mat"
+            if path.is_file():
+                yield Source(
+                    stem.removesuffix("_data"),
+                    "",
+                    str(path),
+                    splits=("standard",),
+                    semantics=("signatures",),
+                    files=(str(path),),
+                )
+
+
+def _awa_folders(root: Path) -> Iterator[Source]:
+    for folder in sorted({path.parent for path in root.glob("*/predicate-matrix-*.txt")}):
+        names = feature_folders(folder)
+        described = _described(folder) if names else None
+        for features in names:
+            tables = sorted(str(path) for path in folder.glob("*.txt"))
+            yield _source(described, f"AwA ({folder.name})", features, str(folder), tuple(tables))
+
+
+def _flowers(root: Path) -> Iterator[Source]:
+    folder = root / "flowers17"
+    if (folder / "images").is_dir() and (folder / "labels").is_dir():
+        files = sorted(str(path) for path in (folder / "labels").glob("*.png"))
+        yield Source("flowers17", "", str(folder), group="flowers", files=tuple(files))
+
+
+def _described(folder: Path) -> ZeroShotDataset | None:
+    """Return a data set without its features, for its splits and spaces."""
+    try:
+        return open_dataset(folder, _NO_FEATURES)
+    except ZslearnError:
+        return None
+
+
+def _source(described: Any, name: str, features: str, path: str, files: tuple[str, ...]) -> Source:
+    splits = tuple(described.splits) if described is not None else ("proposed",)
+    semantics = tuple(described.semantics) if described is not None else ("attributes",)
+    return Source(name, features, path, splits=splits, semantics=semantics, files=files)
+
+
+@lru_cache(maxsize=64)
+def _hash_of(paths: tuple[str, ...]) -> str:
+    """Hash files by content, so that a copy elsewhere is the same data."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with open(path, "rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:20]
+
+
+@lru_cache(maxsize=1)
+def _opened(path: str, features: str) -> ZeroShotDataset:
+    return open_dataset(path, features if path != "animals" and features else None)

@@ -1,0 +1,274 @@
+"""Experiments as data: what `experiments.toml` says, and the runs it stands for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from itertools import product
+from typing import Any
+
+from zslearn import __version__
+from zslearn.cluster import find_learner
+from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.reproduce.sources import Source
+from zslearn.zero_shot import METHODS
+from zslearn.zero_shot.registry import find_method
+
+DEFAULT_SECONDS = 600.0
+_COST_ORDER = ("instant", "seconds", "minutes")
+_CLUSTERING = ("clustering", "cluster-picture", "flowers")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One row to be: everything its outcome depends on, but for the data itself.
+
+    Attributes
+    ----------
+    kind : str
+        Which program of `zslearn.reproduce.runs` runs it.
+    method : str
+        Method, or mapping of supervised clustering.
+    source : Source or None
+        The data, None for what is generated.
+    split, semantics, protocol : str
+        As in `zslearn.evaluation`; empty where there is none.
+    seed : int
+        Seed of held-out samples and generated data.
+    parameters : mapping
+        Sizes and options of generated data.
+    seconds : float
+        Limit of its time; does not change the outcome.
+    exclusive : bool
+        Whether it must have the machine to itself, because times are compared.
+    """
+
+    kind: str
+    method: str = ""
+    source: Source | None = None
+    split: str = ""
+    semantics: str = ""
+    protocol: str = ""
+    seed: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = DEFAULT_SECONDS
+    exclusive: bool = False
+
+    def configuration(self) -> dict[str, Any]:
+        """Return the flat configuration that is written to the row."""
+        named = ("kind", "method", "split", "semantics", "protocol", "seed")
+        row: dict[str, Any] = {name: getattr(self, name) for name in named}
+        row["dataset"] = self.source.dataset if self.source else ""
+        row["features"] = self.source.features if self.source else ""
+        return row | {f"parameter_{key}": value for key, value in self.parameters.items()}
+
+    @property
+    def key(self) -> str:
+        """Hash of the configuration, of the data's content and of the library's version."""
+        identity = self.source.identity if self.source else ""
+        told = [self.configuration(), identity, __version__]
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:20]
+
+    def __str__(self) -> str:
+        words = (self.kind, self.configuration()["dataset"], self.split, self.semantics)
+        options = " ".join(f"{key}={value}" for key, value in self.parameters.items())
+        return " ".join(word for word in (*words, self.protocol, self.method, options) if word)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of the paper, or beyond it.
+
+    Attributes
+    ----------
+    name, title, paper : str
+        Its name, a heading, and the table or figure of the paper it stands for.
+    kind : str
+        Which program runs it.
+    data : tuple of str
+        "zero-shot" for every data set for zero-shot learning, or names of data sets.
+    splits, semantics, methods : tuple of str
+        What is combined; semantics () is the first space of a data set, ("all",) every space.
+    protocol : str
+        "conventional" or "generalized".
+    parameters : tuple of mappings
+        Settings of generated data, each combined with every method.
+    seeds : tuple of int
+        Seeds, each combined with everything.
+    scale : float
+        Share of the full size of generated data.
+    seconds : float
+        Limit of one run.
+    exclusive : bool
+        Whether its runs get the machine to themselves.
+    """
+
+    name: str
+    title: str
+    paper: str
+    kind: str
+    data: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    semantics: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ("",)
+    protocol: str = "conventional"
+    parameters: tuple[Mapping[str, Any], ...] = ({},)
+    seeds: tuple[int, ...] = (0,)
+    scale: float | None = None
+    seconds: float = DEFAULT_SECONDS
+    exclusive: bool = False
+
+    def runs(self, sources: Sequence[Source]) -> Iterator[Run]:
+        """Yield the runs this experiment makes of the data that is there.
+
+        Parameters
+        ----------
+        sources : sequence of Source
+            The data that was found.
+
+        Yields
+        ------
+        Run
+        """
+        places = list(self._places(sources))
+        for (source, split, semantics), options in product(places, self.parameters):
+            for seed, method in product(self.seeds, self.method_names()):
+                yield Run(
+                    kind=self.kind,
+                    method=method,
+                    source=source,
+                    split=split,
+                    semantics=semantics,
+                    protocol=self.protocol if self.kind == "zero-shot" else "",
+                    seed=seed,
+                    parameters=self._scaled(options),
+                    seconds=self.seconds,
+                    exclusive=self.exclusive,
+                )
+
+    def method_names(self) -> list[str]:
+        """Return the names of the methods, "all" spelled out, cheap ones first."""
+        if self.methods != ("all",):
+            return list(self.methods)
+        every = [name for name in METHODS if not name.startswith("legacy")]
+        return sorted(every, key=lambda name: _COST_ORDER.index(METHODS[name].cost))
+
+    def wants(self, source: Source) -> bool:
+        """Say whether the experiment uses a data set."""
+        return source.group in self.data or source.dataset in self.data
+
+    def _places(self, sources: Sequence[Source]) -> Iterator[tuple[Source | None, str, str]]:
+        """Yield data set, split and semantic space."""
+        if not self.data:
+            yield None, "", ""
+        for source in sources:
+            if not self.wants(source):
+                continue
+            splits = [name for name in self.splits if name in source.splits]
+            for split, space in product(splits if self.splits else [""], self._spaces(source)):
+                yield source, split, space
+
+    def _spaces(self, source: Source) -> Sequence[str]:
+        if self.kind in ("description", "flowers"):
+            return ("",)
+        if self.semantics == ("all",):
+            return source.semantics
+        return [name for name in self.semantics if name in source.semantics] or source.semantics[:1]
+
+    def _scaled(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(options) if self.scale is None else {**options, "scale": self.scale}
+
+
+def load_experiments(*, quick: bool = False) -> dict[str, Experiment]:
+    """Return the experiments of the package by name, in the order they run.
+
+    Parameters
+    ----------
+    quick : bool, default=False
+        Take the short form of each: the bundled data, few methods, small sizes.
+
+    Returns
+    -------
+    dict of str to Experiment
+
+    Examples
+    --------
+    >>> from zslearn.reproduce import load_experiments
+    >>> load_experiments()["gzsl"].paper
+    'Table 4'
+    """
+    text = files("zslearn.reproduce").joinpath("data/experiments.toml").read_text("utf-8")
+    found = {}
+    for name, entry in tomllib.loads(text).items():
+        short = entry.pop("quick", {})
+        told = entry | (short if quick else {})
+        lists = {key: tuple(value) for key, value in told.items() if isinstance(value, list)}
+        found[name] = Experiment(name=name, **(told | lists))
+    return found
+
+
+def choose_experiments(
+    names: Sequence[str], methods: Sequence[str] = (), *, quick: bool = False
+) -> list[Experiment]:
+    """Return experiments by name, all if none is named, with other methods if some are named.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of experiments; empty for all.
+    methods : sequence of str, optional
+        Methods to keep or to run in place of an experiment's own. Names of zero-shot methods go
+        to those experiments, names of mappings to clustering; an experiment left without any
+        keeps its own.
+    quick : bool, default=False
+        As in :func:`load_experiments`.
+
+    Returns
+    -------
+    list of Experiment
+
+    Examples
+    --------
+    >>> from zslearn.reproduce import choose_experiments
+    >>> [e.methods for e in choose_experiments(["gzsl"], ["sae"])]
+    [('sae',)]
+    """
+    every = load_experiments(quick=quick)
+    for name in names:
+        if name not in every:
+            near = closest_name(name, every)
+            hint = f" Did you mean {near!r}?" if near is not None else ""
+            raise InvalidInputError(
+                f"there is no experiment {name!r}.{hint} Known: {', '.join(every)}."
+            )
+    chosen = [every[name] for name in names] or list(every.values())
+    return [_with_methods(experiment, tuple(methods)) for experiment in chosen]
+
+
+def _with_methods(experiment: Experiment, methods: tuple[str, ...]) -> Experiment:
+    """Give an experiment other methods, of the kind it runs; some are of SAE alone."""
+    if not methods or experiment.methods == ("",) or experiment.kind == "large":
+        return experiment
+    known = []
+    for name in methods:
+        is_mapping = experiment.kind in _CLUSTERING
+        try:
+            (find_learner if is_mapping else find_method)(name.partition("+")[0])
+        except InvalidInputError:
+            if not _is_known(name):
+                raise
+            continue
+        known.append(name)
+    return replace(experiment, methods=tuple(known)) if known else experiment
+
+
+def _is_known(name: str) -> bool:
+    """Say whether a name is one of the other kind of method."""
+    base = name.partition("+")[0].removesuffix("-decode")
+    from zslearn.cluster import LEARNERS
+
+    return base in METHODS or base in LEARNERS

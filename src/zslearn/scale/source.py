@@ -1,0 +1,253 @@
+"""Where blocks of rows come from: the interface, arrays and iterators of batches."""
+
+from __future__ import annotations
+
+import mmap
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.exceptions import InvalidInputError
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive rows of a source.
+
+    Attributes
+    ----------
+    first : int
+        Number of the first row.
+    X : ndarray of shape (n_rows, n_features)
+        Features, as stored.
+    y : ndarray of shape (n_rows,)
+        Labels, as stored.
+    """
+
+    first: int
+    X: NDArray
+    y: NDArray
+
+
+class Source(ABC):
+    """Labeled rows that are read block by block.
+
+    Attributes
+    ----------
+    n_rows : int or None
+        Number of rows, if it is known beforehand.
+    n_features : int
+        Number of features.
+    names : ndarray or None
+        Class names, if the labels are positions in this array.
+    seen : ndarray or None
+        Classes to train on, if the source tells them from unseen ones.
+    """
+
+    n_rows: int | None
+    n_features: int
+    names: NDArray | None = None
+    seen: NDArray | None = None
+
+    @abstractmethod
+    def blocks(self, block_rows: int, skip: int = 0) -> Iterator[Block]:
+        """Yield blocks of `block_rows` rows, without the first `skip` of them."""
+
+    @abstractmethod
+    def labels(self) -> NDArray | None:
+        """Return the labels of all rows, or None if only reading everything would tell."""
+
+    @abstractmethod
+    def identity(self) -> list[Any]:
+        """Return what tells this source from another one, as JSON takes it."""
+
+
+class RowSource(Source):
+    """A source that can read any range of rows."""
+
+    n_rows: int
+
+    @abstractmethod
+    def read(self, start: int, stop: int) -> NDArray:
+        """Return the features of these rows."""
+
+    @abstractmethod
+    def labels(self) -> NDArray:
+        """Return the labels of all rows."""
+
+    def blocks(self, block_rows: int, skip: int = 0) -> Iterator[Block]:
+        """Yield blocks of rows."""
+        y = self.labels()
+        if len(y) != self.n_rows:
+            raise InvalidInputError(f"{self.n_rows} rows of features have {len(y)} labels.")
+        for start in range(skip * block_rows, self.n_rows, block_rows):
+            stop = min(start + block_rows, self.n_rows)
+            yield Block(start, self.read(start, stop), y[start:stop])
+
+
+class ArraySource(RowSource):
+    """An array, or whatever has a shape and gives an array when sliced, with its labels.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        NumPy array or memory map, data set of h5py, array of Zarr.
+    y : ndarray of shape (n_samples,)
+        Labels.
+    rows : ndarray of int, optional
+        Use these rows only, in this order.
+    """
+
+    def __init__(self, X: Any, y: Any, rows: NDArray | None = None) -> None:
+        labels = np.asarray(y)
+        if len(getattr(X, "shape", ())) != 2 or labels.shape != (X.shape[0],):
+            raise InvalidInputError(
+                "features must have the shape (n_samples, n_features) and labels one entry a "
+                f"sample; got {getattr(X, 'shape', type(X).__name__)} and {labels.shape}."
+            )
+        self.array, self._rows = X, rows
+        self._y = labels if rows is None else labels[rows]
+        self.n_rows, self.n_features = len(self._y), int(X.shape[1])
+
+    @property
+    def file(self) -> str | None:
+        """The ``.npy`` file the array maps, if it maps one whole."""
+        X = self.array
+        whole = isinstance(X, np.memmap) and isinstance(X.base, mmap.mmap)
+        path = str(X.filename or "") if whole else ""
+        return path if path.endswith(".npy") and X.flags.c_contiguous else None
+
+    def numbers(self, start: int, stop: int) -> NDArray[np.intp]:
+        """Return where these rows are in the array."""
+        return np.arange(start, stop) if self._rows is None else self._rows[start:stop]
+
+    def read(self, start: int, stop: int) -> NDArray:
+        """Return the features of these rows."""
+        where: Any = slice(start, stop) if self._rows is None else self._rows[start:stop]
+        return np.asarray(self.array[where])
+
+    def labels(self) -> NDArray:
+        """Return the labels of all rows."""
+        return self._y
+
+    def identity(self) -> list[Any]:
+        """Return shape and kind of the array."""
+        return ["array", self.n_rows, self.n_features, str(self.array.dtype), label_sum(self._y)]
+
+
+class BatchSource(Source):
+    """Batches as they come from an iterable of (X, y); each is one block.
+
+    Parameters
+    ----------
+    batches : iterable of (X, y)
+        Batches; the first is taken at once, to see the number of features.
+    """
+
+    n_rows = None
+
+    def __init__(self, batches: Iterable[tuple[Any, Any]]) -> None:
+        iterator = iter(batches)
+        try:
+            first = self._checked(next(iterator), 0)
+        except StopIteration:
+            raise InvalidInputError("the iterator gave no batch to learn from.") from None
+        self.n_features = first[0].shape[1]
+        self._batches: Iterator[tuple[Any, Any]] | None = chain([first], iterator)
+
+    def blocks(self, block_rows: int, skip: int = 0) -> Iterator[Block]:
+        """Yield the batches as they are; `block_rows` has no say in it."""
+        if self._batches is None:
+            raise InvalidInputError(
+                "the batches were read before; an iterator serves one pass. Make a new one."
+            )
+        batches, self._batches = self._batches, None
+        first = 0
+        for number, batch in enumerate(batches):
+            X, y = self._checked(batch, number)
+            if number >= skip:
+                yield Block(first, X, y)
+            first += len(y)
+
+    def labels(self) -> None:
+        """Return None: the labels come with the batches."""
+
+    def identity(self) -> list[Any]:
+        """Return the little that is known."""
+        return ["batches", self.n_features]
+
+    def _checked(self, batch: Any, number: int) -> tuple[NDArray, NDArray]:
+        if not isinstance(batch, Sequence) or len(batch) != 2:
+            raise InvalidInputError(
+                f"batch {number} must be a pair (X, y); got {type(batch).__name__}."
+            )
+        X, y = np.asarray(batch[0]), np.asarray(batch[1])
+        wanted = getattr(self, "n_features", X.shape[-1] if X.ndim else 0)
+        if X.ndim != 2 or y.shape != (X.shape[0],) or X.shape[1] != wanted:
+            raise InvalidInputError(
+                f"batch {number} must hold features of shape (n, {wanted}) and n labels; got "
+                f"{X.shape} and {y.shape}."
+            )
+        return X, y
+
+
+class ChainSource(Source):
+    """Several sources one after the other; blocks do not cross their borders.
+
+    Labels are class names where the sources have names, whose numbers may differ among them.
+    """
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        widths = sorted({source.n_features for source in sources})
+        if len(widths) != 1:
+            raise InvalidInputError(
+                f"files to be read as one need the same number of features; got {widths}."
+            )
+        self.sources = list(sources)
+        self.n_features = widths[0]
+        counts = [source.n_rows for source in sources]
+        self.n_rows = None if None in counts else sum(count or 0 for count in counts)
+        if len({source.names is None for source in sources}) > 1:
+            raise InvalidInputError("some of the files name their classes and some number them.")
+        self.seen = sources[0].seen
+
+    def blocks(self, block_rows: int, skip: int = 0) -> Iterator[Block]:
+        """Yield the blocks of each source, rows numbered through all of them."""
+        first = 0
+        for source in self.sources:
+            n_blocks = -(-(source.n_rows or 0) // block_rows)
+            here = min(skip, n_blocks)
+            for block in source.blocks(block_rows, here):
+                yield Block(first + block.first, block.X, _named(block.y, source))
+            skip -= here
+            first += source.n_rows or 0
+
+    def labels(self) -> NDArray | None:
+        """Return the labels of all rows, if every source knows them."""
+        parts = [source.labels() for source in self.sources]
+        known = [
+            _named(part, source)
+            for part, source in zip(parts, self.sources, strict=True)
+            if part is not None
+        ]
+        return np.concatenate(known) if len(known) == len(parts) else None
+
+    def identity(self) -> list[Any]:
+        """Return the identity of each source."""
+        return [source.identity() for source in self.sources]
+
+
+def label_sum(y: NDArray) -> int:
+    """Return a checksum of labels, to notice that others took their place."""
+    from zlib import crc32
+
+    return crc32(np.ascontiguousarray(y).tobytes())
+
+
+def _named(y: NDArray, source: Source) -> NDArray:
+    return y if source.names is None else source.names[y]

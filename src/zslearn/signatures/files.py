@@ -1,0 +1,174 @@
+"""Class tables as files: CSV for people, npz for exact and quick storage; never pickled."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn._files import PathLike, replacing
+from zslearn.exceptions import InvalidInputError
+
+FloatArray = NDArray[np.float64]
+
+
+def read_csv(path: PathLike, *, int_names: bool) -> tuple[list[Any], FloatArray, list[str]]:
+    """Return names, vectors and dimensions."""
+    names: list[Any] = []
+    vectors: list[FloatArray] = []
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        lines = _numbered_records(file)
+        _, header = next(lines, (0, []))
+        if len(header) < 2:
+            raise InvalidInputError(
+                "The first line must name the dimensions, as in 'class,stripes,swims'; "
+                f"got {','.join(header)!r}."
+            )
+        if not any(map(_is_title, header[1:])):
+            raise InvalidInputError(
+                "The first line holds numbers; put a line above it that names the dimensions, as "
+                "in 'class,stripes,swims'."
+            )
+        for line, cells in lines:
+            if len(cells) != len(header):
+                raise InvalidInputError(
+                    f"Line {line} has {len(cells)} cells; the header has {len(header)}."
+                )
+            names.append(_integer(cells[0], line) if int_names else cells[0])
+            vectors.append(_numbers(cells, line, header))
+    if not names:
+        raise InvalidInputError("The table is empty: there is a header and no class below it.")
+    return names, np.stack(vectors), header[1:]
+
+
+def write_csv(
+    path: PathLike, names: Sequence[object], vectors: FloatArray, dimensions: Sequence[str]
+) -> None:
+    """Write a header and one line a class; Python's repr of a float is read back exactly."""
+    # Before Python 3.13 the writer leaves a lone carriage return unquoted.
+    odd = any("\r" in str(text) for text in (*names, *dimensions))
+    with replacing(path) as file:
+        writer = csv.writer(
+            _TextLines(file),
+            lineterminator="\n",
+            quoting=csv.QUOTE_NONNUMERIC if odd else csv.QUOTE_MINIMAL,
+        )
+        writer.writerow(["class", *dimensions])
+        writer.writerows([name, *row.tolist()] for name, row in zip(names, vectors, strict=True))
+
+
+def read_npz(
+    path: PathLike,
+) -> tuple[NDArray[Any], NDArray[Any], list[str] | None, dict[str, slice] | None]:
+    """Return names, vectors, dimensions and blocks."""
+    with open(path, "rb") as file:
+        if not zipfile.is_zipfile(file):
+            raise InvalidInputError("This is not an .npz archive. Write one with to_npz.")
+        file.seek(0)
+        arrays = _plain_arrays(file)
+    missing = [key for key in ("names", "vectors") if key not in arrays]
+    if missing:
+        raise InvalidInputError(
+            f"The archive lacks {' and '.join(missing)}; it holds {', '.join(arrays) or 'nothing'}."
+        )
+    dimensions = arrays["dimensions"].tolist() if "dimensions" in arrays else None
+    return arrays["names"], arrays["vectors"], dimensions, _blocks(arrays)
+
+
+def write_npz(
+    path: PathLike,
+    names: NDArray[Any],
+    vectors: FloatArray,
+    dimensions: Sequence[str],
+    blocks: Mapping[str, slice],
+) -> None:
+    """Write plain arrays only, so that reading needs no pickle."""
+    with replacing(path) as file:
+        np.savez(
+            file,
+            names=names,
+            vectors=vectors,
+            dimensions=np.array(dimensions),
+            block_names=np.array(list(blocks)),
+            block_stops=np.array([block.stop for block in blocks.values()]),
+        )
+
+
+class _TextLines:
+    """The `write` that csv.writer needs, on a binary file."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def write(self, line: str) -> int:
+        return self._file.write(line.encode())
+
+
+def _numbered_records(file: IO[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the records that are not blank, each with the line it ends on."""
+    reader = csv.reader(file, strict=True)
+    try:
+        for cells in reader:
+            if cells:
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise InvalidInputError(f"Line {reader.line_num} is not CSV: {error}.") from error
+
+
+def _is_title(cell: str) -> bool:
+    """Dimensions may be counted, 0, 1, 2; a fraction is a value."""
+    try:
+        return float(cell).is_integer()
+    except ValueError:
+        return True
+
+
+def _integer(cell: str, line: int) -> int:
+    try:
+        return int(cell)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"Line {line} has the class name {cell!r}, which is no integer. Leave out int_names."
+        ) from error
+
+
+def _numbers(cells: list[str], line: int, header: list[str]) -> FloatArray:
+    """Turn the cells after the first into numbers."""
+    try:
+        return np.fromiter(map(float, cells[1:]), np.float64, len(cells) - 1)
+    except ValueError as error:
+        for column, cell in zip(header[1:], cells[1:], strict=True):
+            try:
+                float(cell)
+            except ValueError:
+                raise InvalidInputError(
+                    f"Line {line}, column {column!r}: {cell!r} is not a number."
+                ) from error
+        raise
+
+
+def _plain_arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
+    """Load every array of an archive, refusing Python objects."""
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            return {key: archive[key] for key in archive.files}
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise InvalidInputError(f"The archive is damaged ({error}).") from error
+    except ValueError as error:
+        raise InvalidInputError(
+            f"The archive holds something else than plain arrays, and pickled objects are never "
+            f"loaded ({error}). Write it with to_npz."
+        ) from error
+
+
+def _blocks(arrays: Mapping[str, NDArray[Any]]) -> dict[str, slice] | None:
+    """Return the blocks an archive records, if it does."""
+    if "block_names" not in arrays or "block_stops" not in arrays:
+        return None
+    names, stops = arrays["block_names"].tolist(), arrays["block_stops"].tolist()
+    return {name: slice(*ends) for name, *ends in zip(names, [0, *stops], stops, strict=False)}

@@ -1,0 +1,399 @@
+"""Signatures: the immutable table of classes and their semantic vectors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NoReturn, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from zslearn._files import naming
+from zslearn.exceptions import (
+    ImmutableError,
+    InvalidInputError,
+    InvalidTypeError,
+    UnknownClassError,
+)
+from zslearn.signatures import blocks as spaces
+from zslearn.signatures import checks, files, scaling
+
+Label = str | int
+FloatArray = NDArray[np.float64]
+
+
+class Signatures:
+    """The semantic vector of every class: names × vectors, never changed once made.
+
+    Methods that change something return a new table. Copying returns the table itself, so
+    ``sklearn.base.clone`` of an estimator that holds one costs nothing.
+
+    Parameters
+    ----------
+    names : sequence of str or of int, length n_classes
+        Class labels, each once; all text or all integers.
+    vectors : array-like of shape (n_classes, n_dimensions)
+        One finite vector a class. A float64 copy is kept.
+    dimensions : sequence of str, length n_dimensions, default=None
+        Names of the dimensions, each once; ``"d0", "d1", ...`` when not given.
+    blocks : mapping of str to slice, default=None
+        The semantic spaces that stand side by side, in order and covering every dimension; one
+        block called ``"semantics"`` when not given.
+
+    Attributes
+    ----------
+    names : ndarray of shape (n_classes,)
+        Class labels, read-only.
+    vectors : ndarray of shape (n_classes, n_dimensions)
+        Semantic vectors, float64, read-only.
+    dimensions : tuple of str
+        Names of the dimensions.
+    blocks : mapping of str to slice
+        Columns of each semantic space, read-only.
+
+    Examples
+    --------
+    >>> from zslearn.signatures import Signatures
+    >>> vectors = [[1, 1, 0], [0, 1, 1]]
+    >>> animals = Signatures(["zebra", "otter"], vectors, ["stripes", "tail", "swims"])
+    >>> animals
+    Signatures(2 classes × 3 dimensions: zebra, otter)
+    >>> animals["otter"]
+    array([0., 1., 1.])
+    >>> animals.index_of(["otter", "otter", "zebra"])
+    array([1, 1, 0])
+    >>> animals.append({"okapi": {"stripes": 0.5, "tail": 1, "swims": 0}})
+    Signatures(3 classes × 3 dimensions: zebra, otter, ...)
+    """
+
+    __slots__ = ("_row_of", "blocks", "dimensions", "names", "vectors")
+
+    names: NDArray[Any]
+    vectors: FloatArray
+    dimensions: tuple[str, ...]
+    blocks: Mapping[str, slice]
+    _row_of: dict[Label, int]
+
+    def __init__(
+        self,
+        names: Iterable[Any],
+        vectors: ArrayLike,
+        dimensions: Sequence[str] | None = None,
+        *,
+        blocks: Mapping[str, slice] | None = None,
+    ) -> None:
+        checked = checks.checked_names(names)
+        labels = checked.tolist()
+        matrix = checks.checked_vectors(vectors, labels)
+        columns = checks.checked_dimensions(dimensions, matrix.shape[1])
+        checks.check_finite(matrix, labels, columns)
+        parts = {
+            "names": checked,
+            "vectors": matrix,
+            "dimensions": columns,
+            "blocks": MappingProxyType(spaces.checked_blocks(blocks, len(columns))),
+            "_row_of": {label: row for row, label in enumerate(labels)},
+        }
+        for array in (checked, matrix):
+            array.flags.writeable = False
+        for attribute, value in parts.items():
+            object.__setattr__(self, attribute, value)
+
+    @classmethod
+    def from_dict(
+        cls, table: Mapping[Any, Any], dimensions: Sequence[str] | None = None
+    ) -> Signatures:
+        """Make a table from ``{name: vector}`` or ``{name: {dimension: value}}``.
+
+        Parameters
+        ----------
+        table : mapping
+            One item a class. Rows that are mappings must all have the same dimensions; their
+            order is that of `dimensions`, or of the first row.
+        dimensions : sequence of str, default=None
+            Names of the dimensions.
+
+        Examples
+        --------
+        >>> Signatures.from_dict({"zebra": {"stripes": 1, "swims": 0}}).dimensions
+        ('stripes', 'swims')
+        """
+        rows = list(table.values())
+        if any(isinstance(row, Mapping) for row in rows):
+            dimensions = tuple(rows[0]) if dimensions is None else tuple(dimensions)
+            rows = [checks.ordered_row(name, row, dimensions) for name, row in table.items()]
+        return cls(table.keys(), rows, dimensions)
+
+    @classmethod
+    def from_frame(cls, frame: Any) -> Signatures:
+        """Make a table from a pandas DataFrame: index = classes, columns = dimensions."""
+        if not all(hasattr(frame, part) for part in ("index", "columns", "to_numpy")):
+            raise InvalidTypeError(
+                f"from_frame takes a pandas DataFrame; got {type(frame).__name__}. "
+                "Use Signatures(names, vectors) for arrays or from_dict for a dict."
+            )
+        return cls(
+            frame.index.tolist(), frame.to_numpy(), [str(column) for column in frame.columns]
+        )
+
+    @classmethod
+    def from_csv(cls, path: str | os.PathLike[str], *, int_names: bool = False) -> Signatures:
+        """Read a UTF-8 CSV file: a header line, then one line a class with its name first.
+
+        Parameters
+        ----------
+        path : path-like
+            File to read. The header names the dimensions; its first cell is ignored.
+        int_names : bool, default=False
+            A CSV file cannot tell the class ``7`` from the class ``"7"``: names are read as text
+            unless this is True. Blocks are not kept in CSV either; `from_npz` keeps both, and is
+            ten times as fast on large tables.
+        """
+        with naming(path):
+            return cls(*files.read_csv(path, int_names=int_names))
+
+    @classmethod
+    def from_npz(cls, path: str | os.PathLike[str]) -> Signatures:
+        """Read an ``.npz`` file with the arrays ``names`` and ``vectors``; nothing is unpickled.
+
+        The arrays ``dimensions``, ``block_names`` and ``block_stops``, which `to_npz` writes, may
+        be missing.
+        """
+        with naming(path):
+            names, vectors, dimensions, blocks = files.read_npz(path)
+            return cls(names, vectors, dimensions, blocks=blocks)
+
+    @classmethod
+    def one_hot(cls, labels: Iterable[Any]) -> Signatures:
+        """Give every label a dimension of its own: the identity matrix, named by the labels.
+
+        Examples
+        --------
+        >>> Signatures.one_hot(["cat", "dog"])["dog"]
+        array([0., 1.])
+        """
+        names = checks.checked_names(labels)
+        return cls(names, np.eye(len(names)), [str(name) for name in names])
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write names, dimensions and vectors as CSV; the numbers come back exactly."""
+        files.write_csv(path, self.names.tolist(), self.vectors, self.dimensions)
+
+    def to_npz(self, path: str | os.PathLike[str]) -> None:
+        """Write everything, blocks too, as an uncompressed ``.npz`` file that needs no pickle."""
+        files.write_npz(path, self.names, self.vectors, self.dimensions, self.blocks)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of classes and of dimensions."""
+        return len(self.names), len(self.dimensions)
+
+    @property
+    def n_dimensions(self) -> int:
+        """Length of a vector."""
+        return len(self.dimensions)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self._row_of)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._row_of
+
+    def __getitem__(self, name: Label) -> FloatArray:
+        """Return the vector of one class, of shape (n_dimensions,)."""
+        if not isinstance(name, str | int | np.integer):
+            raise InvalidTypeError(
+                f"signatures[...] takes one class name; got {type(name).__name__}. "
+                "Use rows(labels) for an array or subset(names) for a smaller table."
+            )
+        if name not in self._row_of:
+            raise UnknownClassError([name], list(self))
+        return self.vectors[self._row_of[name]]
+
+    def index_of(self, labels: ArrayLike) -> NDArray[np.intp]:
+        """Return the row of every label.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_labels,)
+            Class names, in any order and any number.
+
+        Returns
+        -------
+        ndarray of shape (n_labels,)
+            Positions in `names`.
+        """
+        wanted = checks.label_list(labels)
+        # One hash lookup a label: as fast as searchsorted, and free of dtype traps.
+        look_up = self._row_of.get
+        rows = np.fromiter((look_up(label, -1) for label in wanted), np.intp, len(wanted))
+        missing = np.flatnonzero(rows < 0)
+        if missing.size:
+            raise UnknownClassError(list(dict.fromkeys(wanted[i] for i in missing)), list(self))
+        return rows
+
+    def rows(self, labels: ArrayLike) -> FloatArray:
+        """Return the vector of every label, of shape (n_labels, n_dimensions)."""
+        return self.vectors[self.index_of(labels)]
+
+    def subset(self, names: ArrayLike) -> Signatures:
+        """Return only these classes, in the order given."""
+        rows = self.index_of(names)
+        return self._replace(names=self.names[rows], vectors=self.vectors[rows])
+
+    def drop(self, names: ArrayLike) -> Signatures:
+        """Return every class but these, in the same order."""
+        keep = np.delete(np.arange(len(self)), self.index_of(names))
+        return self._replace(names=self.names[keep], vectors=self.vectors[keep])
+
+    def renamed(self, mapping: Mapping[Any, Any]) -> Signatures:
+        """Return the table with the classes in `mapping`, ``{old: new}``, under their new names.
+
+        Examples
+        --------
+        >>> Signatures.one_hot(["polar+bear", "seal"]).renamed({"polar+bear": "polar bear"})
+        Signatures(2 classes × 2 dimensions: polar bear, seal)
+        """
+        self.index_of(list(mapping))
+        return self._replace(names=[mapping.get(name, name) for name in self])
+
+    def append(self, other: Signatures | Mapping[Any, Any]) -> Signatures:
+        """Return the table with new classes below.
+
+        Parameters
+        ----------
+        other : Signatures or mapping
+            New classes with the same dimensions, or what `from_dict` takes.
+        """
+        if not isinstance(other, Signatures):
+            checks.check_new_rows(other, self.n_dimensions)
+            other = Signatures.from_dict(other, self.dimensions)
+        checks.check_same_dimensions(self.dimensions, other.dimensions)
+        known = [name for name in other if name in self]
+        if known:
+            raise InvalidInputError(
+                f"These classes have a signature already: {checks.listed(known)}. "
+                "Drop them first or give the new classes other names."
+            )
+        return self._replace(
+            names=[*self, *other], vectors=np.concatenate([self.vectors, other.vectors])
+        )
+
+    def join(
+        self, other: Signatures, names: tuple[str, str] = ("attributes", "word vectors")
+    ) -> Signatures:
+        """Put a second semantic space of the same classes beside this one.
+
+        Parameters
+        ----------
+        other : Signatures
+            The same classes, in any order.
+        names : pair of str
+            Block names of this table and of `other`. A table that has several blocks already
+            keeps their names. Dimensions that both tables have get their block's name in front.
+
+        Examples
+        --------
+        >>> attributes = Signatures(["cat", "dog"], [[1], [0]], ["purrs"])
+        >>> words = Signatures(["dog", "cat"], [[0.1, 0.2], [0.3, 0.4]])
+        >>> both = attributes.join(words)
+        >>> both["cat"], both.blocks["word vectors"]
+        (array([1. , 0.3, 0.4]), slice(1, 3, None))
+        """
+        checks.check_same_classes(self, other)
+        columns = spaces.side_by_side(self.blocks, other.blocks)
+        titles = spaces.block_names(self.blocks, other.blocks, names)
+        blocks = dict(zip(titles, columns, strict=True))
+        return Signatures(
+            self.names,
+            np.hstack([self.vectors, other.rows(self.names)]),
+            spaces.distinct_dimensions(self.dimensions, other.dimensions, blocks),
+            blocks=blocks,
+        )
+
+    def normalized(self, how: str, seen: ArrayLike | None = None) -> Signatures:
+        """Return the table with its vectors on a common scale.
+
+        Parameters
+        ----------
+        how : {"l2", "l2-block", "zscore-seen", "minmax-seen"}
+            Unit length of every vector, or of every vector in each block; zero mean and unit
+            deviation, or the range 0 to 1, of every dimension over the classes in `seen`. A
+            dimension that is constant over them is only centered.
+        seen : array-like of labels, default=None
+            The classes with training samples, each counted once however often it is named. The
+            two "-seen" ways need it, so that nothing is learned from unseen classes; the others
+            do not look at it.
+
+        Examples
+        --------
+        >>> Signatures(["cat", "dog"], [[3, 4], [0, 2]]).normalized("l2").vectors
+        array([[0.6, 0.8],
+               [0. , 1. ]])
+        """
+        rows = np.unique(self.index_of([] if seen is None else seen))
+        scaling.check_how(how, len(rows))
+        if how.endswith("-seen"):
+            measure = scaling.zscore if how == "zscore-seen" else scaling.minmax
+            center, spread = measure(self.vectors[rows])
+            with np.errstate(over="ignore"):  # the new table names a class that overflows
+                return self._replace(vectors=(self.vectors - center) / spread)
+        blocks = self.blocks if how == "l2-block" else {}
+        return self._replace(vectors=scaling.unit_length(self.vectors, self.names, blocks))
+
+    def _replace(self, **changes: Any) -> Signatures:
+        """Return the table with some of its parts exchanged."""
+        parts = {"names": self.names, "vectors": self.vectors} | changes
+        return Signatures(**parts, dimensions=self.dimensions, blocks=self.blocks)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise ImmutableError(
+            f"Signatures never change, so {name!r} cannot be set. Make a new table with subset, "
+            "drop, append, join, renamed or normalized."
+        )
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise ImmutableError(f"Signatures never change, so {name!r} cannot be deleted.")
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.names, self.vectors, self.dimensions, dict(self.blocks))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Signatures):
+            return NotImplemented
+        return (
+            list(self) == list(other)
+            and self.dimensions == other.dimensions
+            and list(self.blocks.items()) == list(other.blocks.items())
+            and np.array_equal(self.vectors, other.vectors)
+        )
+
+    def __hash__(self) -> int:
+        return hash((tuple(self), self.dimensions, tuple(self.vectors[0].tolist())))
+
+    def __repr__(self) -> str:
+        classes, dimensions = self.shape
+        first = ", ".join(f"{name!s:.40}" for name in self.names[:2])
+        more = ", ..." if classes > 2 else ""
+        return (
+            f"Signatures({classes} class{'es' * (classes > 1)} × "
+            f"{dimensions} dimension{'s' * (dimensions > 1)}: {first}{more})"
+        )
+
+
+def _rebuild(
+    names: NDArray[Any], vectors: FloatArray, dimensions: tuple[str, ...], blocks: dict[str, slice]
+) -> Signatures:
+    """Make a table again in another process."""
+    return Signatures(names, vectors, dimensions, blocks=blocks)

@@ -1,0 +1,60 @@
+"""What users give in several forms, in the one form the classifiers work with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from zslearn.exceptions import InvalidInputError
+from zslearn.signatures import Signatures
+
+
+def as_signatures(table: Any) -> Signatures:
+    """Return the class table a user gave as `Signatures`, a dict or a data frame."""
+    if isinstance(table, Signatures):
+        return table
+    if isinstance(table, Mapping):
+        return Signatures.from_dict(table)
+    if hasattr(table, "index") and hasattr(table, "columns"):
+        return Signatures.from_frame(table)
+    raise InvalidInputError(
+        "signatures must be a Signatures table, a dict of class to vector or a DataFrame with one "
+        f"row a class; got {type(table).__name__}."
+    )
+
+
+def is_cv(value: Any) -> bool:
+    """Say whether a parameter is left to cross-validation."""
+    return isinstance(value, str) and value == "cv"
+
+
+def checked_k(k: Any, n_candidates: int) -> int:
+    """Return how many classes are asked for, or say what is wrong with it."""
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= n_candidates:
+        raise InvalidInputError(
+            f"k must be a whole number between 1 and the number of candidates, {n_candidates}; "
+            f"got {k!r}."
+        )
+    return int(k)
+
+
+def single(X: Any) -> Any:
+    """Return half precision as single; scikit-learn would make it double."""
+    half = isinstance(X, np.ndarray) and X.dtype == np.float16
+    return X.astype(np.float32) if half else X
+
+
+def one_row(x: Any) -> np.ndarray:
+    """Return one sample as a matrix of one row, or refuse several."""
+    row = x.toarray() if sparse.issparse(x) else np.asarray(x)
+    if row.ndim == 2 and len(row) == 1:
+        return row
+    if row.ndim != 1:
+        raise InvalidInputError(
+            f"one sample is explained at a time; got an array of shape {row.shape}. Pass one row, "
+            "such as X[0]."
+        )
+    return row.reshape(1, -1)

@@ -1,0 +1,1 @@
+"""Linear maps in closed form: SAE, ridge in both directions, ESZSL."""

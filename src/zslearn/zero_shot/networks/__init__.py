@@ -1,0 +1,1 @@
+"""Small networks with hand-written gradients."""

@@ -1,0 +1,164 @@
+"""Classifiers predicted from class descriptions, fully connected branch."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.core.layers import (
+    backward,
+    distance_gradients,
+    forward,
+    squared_distances,
+    start_layers,
+)
+from zslearn.core.matching import contrastive_pairs, hinge_pairs, logistic_pairs
+from zslearn.core.minibatch import Parameters
+from zslearn.zero_shot.gradient import Setting
+from zslearn.zero_shot.networks.base import NetworkClassifier
+from zslearn.zero_shot.tags import ZeroShotTags
+
+
+class BaFCClassifier(NetworkClassifier):
+    """Two networks that predict classifiers from class descriptions (Ba et al., fc branch).
+
+    score(x, c) = f(s_c)ᵀ g(x) with g: features → 300 → 50 and f: signatures → 300 → 50, rectified
+    hidden layers. Losses over all (sample, seen class) pairs, matching and mismatching balanced::
+
+        bce        log(1 + exp(−t f(s_c)ᵀ g(x))),  t = ±1
+        hinge      [1 − t f(s_c)ᵀ g(x)]₊
+        euclidean  ‖f(s_c) − g(x)‖² for matching pairs, [γ − ‖f(s_c) − g(x)‖²]₊ for the others;
+                   scores are the negative distances then
+
+    The authors describe classes by TF-IDF vectors of articles; any signatures go here. Their
+    convolutional branch needs feature maps and is left out. No torch: plain numpy is enough.
+
+    Parameters
+    ----------
+    signatures : Signatures, dict or DataFrame, optional
+        One vector a class, for seen and unseen classes; None means one-hot.
+    loss : {"bce", "hinge", "euclidean"}, default="bce"
+        Which loss.
+    n_hidden, n_components : int, default=300 and 50
+        Width of the hidden layers and of the common space.
+    margin : float, default=1.0
+        γ of the Euclidean loss.
+    learning_rate : float or "cv", default=0.001
+        Step length of Adam; "cv" chooses between 0.001 and 0.0003.
+    weight_decay : float, default=0.0
+        Decoupled L2 shrinkage.
+    epochs : "cv" or int, default="cv"
+        Passes over the data; "cv" stops where held-out training classes are recognized best.
+    max_epochs : int, default=20
+        Upper limit for ``epochs="cv"``, and the number used where no class can be held out.
+    batch_size : "auto" or int, default="auto"
+        Samples in a batch, 16 to 256 by the size of the data.
+    feature_norm, signature_norm : {"l2", None}, default="l2"
+        Scale every sample and every signature to unit length, at fit and at prediction.
+    cv : int, default=3
+        Number of folds over classes.
+    random_state : int, default=0
+        Start of the weights, order of the samples, and of the classes dealt to folds.
+    verbose : int, default=0
+        1 tells each fold, 2 each epoch, on stderr.
+
+    Attributes
+    ----------
+    parameters_ : dict of str to ndarray
+        Weights and biases.
+    feature_mean_, feature_scale_, signature_mean_, signature_scale_ : ndarray, float
+        Centering and scale of normalized features and signatures, from the training data.
+    chosen_, n_epochs_ : dict, int
+        Setting and number of epochs used.
+    loss_curve_ : ndarray of shape (n_epochs_,)
+        Mean loss of each epoch of the final training.
+    cv_results_ : dict or None
+        "settings", "curves" (held-out accuracy, settings × folds × epochs), "best", "epochs".
+
+    References
+    ----------
+    J. Ba, K. Swersky, S. Fidler, R. Salakhutdinov. Predicting deep zero-shot convolutional neural
+    networks using textual descriptions. ICCV 2015.
+
+    Examples
+    --------
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.zero_shot import BaFCClassifier
+    >>> data = make_zero_shot(random_state=0)
+    >>> split = data.split("standard")
+    >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
+    >>> clf = BaFCClassifier(data.signatures, epochs=5).fit(data.X[seen], data.y[seen])
+    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.6
+    True
+    """
+
+    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
+        closed_form=False,
+        deterministic=False,
+        reference="Ba, Swersky, Fidler & Salakhutdinov, ICCV 2015 (fc)",
+    )
+
+    def __init__(
+        self,
+        signatures: Any = None,
+        *,
+        loss: str = "bce",
+        n_hidden: int = 300,
+        n_components: int = 50,
+        margin: float = 1.0,
+        learning_rate: float | str = 0.001,
+        weight_decay: float = 0.0,
+        epochs: int | str = "cv",
+        max_epochs: int = 20,
+        batch_size: int | str = "auto",
+        feature_norm: str | None = "l2",
+        signature_norm: str | None = "l2",
+        cv: int = 3,
+        random_state: int | None = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.signatures = signatures
+        self.loss = loss
+        self.n_hidden = n_hidden
+        self.n_components = n_components
+        self.margin = margin
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.epochs = epochs
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.feature_norm = feature_norm
+        self.signature_norm = signature_norm
+        self.cv = cv
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
+        self._check_loss(("bce", "hinge", "euclidean"))
+        self._check_positive("n_hidden", "n_components", "margin")
+        parameters = start_layers(rng, "g", (n_features, self.n_hidden, self.n_components))
+        parameters |= start_layers(rng, "f", (S.shape[1], self.n_hidden, self.n_components))
+        for name in ("g_W1", "f_W1"):
+            parameters[name] *= np.float32(self.n_components**-0.25)  # scores of order one
+        return parameters
+
+    def _loss(
+        self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, setting: Setting
+    ) -> tuple[float, Parameters]:
+        g, f = forward(parameters, "g", X), forward(parameters, "f", S)
+        loss, dg, df = self._pair_loss(g[-1], f[-1], y)
+        return loss, backward(parameters, "g", g, dg) | backward(parameters, "f", f, df)
+
+    def _pair_loss(self, g: NDArray, f: NDArray, y: NDArray) -> tuple[float, NDArray, NDArray]:
+        """Loss and its gradients in the outputs of the two networks."""
+        if self.loss == "euclidean":
+            loss, G = contrastive_pairs(squared_distances(g, f), y, self.margin)
+            return loss, *distance_gradients(g, f, G)
+        loss, G = (logistic_pairs if self.loss == "bce" else hinge_pairs)(g @ f.T, y)
+        return loss, G @ f, G.T @ g
+
+    def _scores(self, parameters: Parameters, X: NDArray, S: NDArray) -> NDArray:
+        g, f = forward(parameters, "g", X)[-1], forward(parameters, "f", S)[-1]
+        return -squared_distances(g, f) if self.loss == "euclidean" else g @ f.T

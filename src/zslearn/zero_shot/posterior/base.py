@@ -1,0 +1,154 @@
+"""Base of the methods that carry posteriors of the seen classes over to the candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from zslearn.core.axes import Axes
+from zslearn.core.logistic import LogisticModel
+from zslearn.metrics import per_class_accuracy
+from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.folds import at_most_rows, parameter_folds
+from zslearn.zero_shot.point_search import grid_points
+from zslearn.zero_shot.posterior.seen_classifier import fit_seen_classifier, seen_logits
+
+# Parameters are chosen on at most this many samples; the final model learns from all.
+_SEARCH_ROWS = 3000
+
+
+class Known(NamedTuple):
+    """The seen classes: signatures of shape (n_seen, n_dimensions), share of the samples."""
+
+    signatures: NDArray
+    share: NDArray
+
+
+class PosteriorClassifier(ZeroShotClassifier):
+    """A softmax classifier of the seen classes, and a rule from its posterior to any class.
+
+    A method names its free parameters and the values tried (`_free`, the method's own choice
+    first), and provides ``_relate(candidates, known, point)``, done once a call, and
+    ``_rank(logits, related, point)``, the scores of shape (n_samples, n_candidates).
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features, n_seen)
+        Weights of the seen-class classifier.
+    intercept_ : ndarray of shape (n_seen,)
+        Its intercepts.
+    n_iter_ : int
+        Iterations it took.
+    prior_ : ndarray of shape (n_seen,)
+        Share of each seen class in training.
+    cv_results_ : dict or None
+        If parameters were chosen: "points", a list of dict, and "scores" of shape
+        (n_points, n_folds), the per-class accuracy on held-out classes.
+    """
+
+    _free: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+    penalty: float
+    max_iter: int
+    cv: int
+    random_state: int | None
+    verbose: bool
+
+    def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
+        self._check_choices()
+        X = dense(X)
+        self.prior_ = np.bincount(y) / len(y)
+        axes = Axes.of(X)
+        Z = axes.coordinates(X)
+        for name, value in self._chosen(Z, y, axes).items():
+            setattr(self, f"{name}_", value)
+        model = self._classifier(Z, y, axes).in_features(axes)
+        self.coef_, self.intercept_ = model.coef, model.intercept
+        self.n_iter_ = max(model.n_iter, 1)
+
+    def _classifier(self, Z: NDArray, y: NDArray[np.intp], axes: Axes) -> LogisticModel:
+        return fit_seen_classifier(
+            Z, y, axes, penalty=self.penalty, max_iter=self.max_iter, verbose=self.verbose
+        )
+
+    def _chosen(self, Z: NDArray, y: NDArray[np.intp], axes: Axes) -> dict[str, Any]:
+        """Take what was given, and choose the rest by holding out classes."""
+        points = grid_points(self, self._free)
+        self.cv_results_: dict[str, Any] | None = None
+        rows = at_most_rows(y, _SEARCH_ROWS, self.random_state)
+        Z, y = Z[rows], y[rows]
+        folds = parameter_folds(Z, y, self.cv, self.random_state)
+        if len(points) == 1 or self.signatures is None or not folds:
+            return points[0]
+        tried = [self._fold_scores(Z, y, axes, fold, points) for fold in folds]
+        scores = np.stack(tried, axis=1)
+        self.cv_results_ = {"points": points, "scores": scores}
+        return points[int(scores.mean(axis=1).argmax())]
+
+    def _fold_scores(
+        self,
+        Z: NDArray,
+        y: NDArray[np.intp],
+        axes: Axes,
+        fold: Any,
+        points: list[dict[str, Any]],
+    ) -> list[float]:
+        train, held_out = fold
+        known, index = np.unique(y[train], return_inverse=True)
+        new, truth = np.unique(y[held_out], return_inverse=True)
+        logits = self._classifier(Z[train], index, axes).logits(Z[held_out])
+        S = self.seen_signatures_
+        seen = Known(S[known], np.bincount(index) / len(index))
+        accuracies = []
+        for point in points:
+            related = self._relate(S[new], seen, point)
+            best = self._rank(logits, related, point).argmax(axis=1)
+            accuracies.append(per_class_accuracy(truth, best))
+        return accuracies
+
+    def _point(self) -> dict[str, Any]:
+        return {name: getattr(self, f"{name}_") for name in self._free}
+
+    def _prepare(self, S: NDArray) -> Any:
+        return self._relate(S, Known(self.seen_signatures_, self.prior_), self._point())
+
+    def _score(self, X: Features, prepared: Any) -> NDArray:
+        return self._rank(seen_logits(self, X), prepared, self._point())
+
+    def _relate(self, candidates: NDArray, known: Known, point: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def _rank(self, logits: NDArray, related: Any, point: dict[str, Any]) -> NDArray:
+        raise NotImplementedError
+
+    def _check_choices(self) -> None:
+        """Refuse parameters of the method that make no sense."""
+
+
+def posterior(logits: NDArray, temperature: float, top: int | None = None) -> NDArray:
+    """Softmax of logits over a temperature; with `top`, only the most likely classes are kept.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (n_samples, n_seen)
+        Outputs of the seen-class classifier.
+    temperature : float
+        Above 1 the posterior is flatter, below 1 sharper.
+    top : int, optional
+        Classes to keep; the others get 0 and the rest is scaled to sum to 1.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_seen)
+    """
+    P = softmax(logits.astype(np.float64) / temperature, axis=1)
+    if top is None or top >= P.shape[1]:
+        return P
+    # A stable order, so that equal probabilities are kept by class order and not by chance.
+    kept = np.argsort(-P, axis=1, kind="stable")[:, :top]
+    sparse = np.zeros_like(P)
+    np.put_along_axis(sparse, kept, np.take_along_axis(P, kept, axis=1), axis=1)
+    return sparse / sparse.sum(axis=1, keepdims=True)

@@ -1,0 +1,122 @@
+"""IAP: attributes by way of the seen classes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.zero_shot.folds import one_of, positive
+from zslearn.zero_shot.posterior.base import Known, PosteriorClassifier, posterior
+from zslearn.zero_shot.posterior.binary_attributes import (
+    PRIORS,
+    THRESHOLDS,
+    attribute_scores,
+    prior,
+    thresholds,
+)
+from zslearn.zero_shot.tags import ZeroShotTags
+
+
+class IAPClassifier(PosteriorClassifier):
+    """Indirect attribute prediction (Lampert, Nickisch and Harmeling, CVPR 2009 / TPAMI 2014).
+
+    A sample has attribute m with probability ``p_m(x) = Σ_y P(y|x) B_ym`` over the seen classes,
+    where B says which class has which attribute; the candidates are ranked by the Bayes rule of
+    `DAPClassifier`. P(y|x) is a softmax classifier here, a calibrated kernel SVM in the paper.
+
+    Parameters
+    ----------
+    signatures : Signatures, dict or DataFrame, optional
+        One vector a class, for seen and unseen classes; None means one-hot.
+    threshold : "cv", "global" or "attribute", default="cv"
+        A class has an attribute if its value is above the mean of the matrix of seen classes
+        (the paper, on all classes), or above the mean of that attribute.
+    prior : {"seen", None}, default="seen"
+        Divide by the share of seen classes that have the attribute, or not.
+    temperature : "cv" or float, default="cv"
+        Posterior = softmax(logits / temperature).
+    feature_norm : {"l2", None}, default="l2"
+        Scale every sample to unit length, at fit and at prediction.
+    signature_norm : {"l2", None}, default=None
+        Scale every signature to unit length before it is compared with the threshold.
+    penalty, max_iter, cv, random_state, verbose
+        As in `ConSEClassifier`.
+
+    Attributes
+    ----------
+    threshold_, temperature_ : str, float
+        Values used.
+    coef_, intercept_ : ndarrays of shape (n_features, n_seen) and (n_seen,)
+        The seen-class classifier.
+    cv_results_ : dict or None
+        "points" tried and their "scores" of shape (n_points, n_folds).
+
+    Examples
+    --------
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.zero_shot import IAPClassifier
+    >>> data = make_zero_shot(random_state=0)
+    >>> seen = data.rows(data.split("standard").seen)
+    >>> clf = IAPClassifier(data.signatures).fit(data.X[seen], data.y[seen])
+    >>> unseen = data.rows(data.split("standard").unseen)
+    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.3
+    True
+    """
+
+    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
+        closed_form=False, reference="Lampert, Nickisch & Harmeling, CVPR 2009"
+    )
+    _free: ClassVar = {
+        "threshold": ("global", "attribute"),
+        "temperature": (1.0, 0.3, 0.6, 1.5, 3.0),
+    }
+
+    def __init__(
+        self,
+        signatures: Any = None,
+        *,
+        threshold: str = "cv",
+        prior: str | None = "seen",
+        temperature: float | str = "cv",
+        feature_norm: str | None = "l2",
+        signature_norm: str | None = None,
+        penalty: float = 1e-5,
+        max_iter: int = 30,
+        cv: int = 3,
+        random_state: int | None = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.signatures = signatures
+        self.threshold = threshold
+        self.prior = prior
+        self.temperature = temperature
+        self.feature_norm = feature_norm
+        self.signature_norm = signature_norm
+        self.penalty = penalty
+        self.max_iter = max_iter
+        self.cv = cv
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _relate(
+        self, candidates: NDArray, known: Known, point: dict[str, Any]
+    ) -> tuple[NDArray, NDArray, NDArray]:
+        seen = known.signatures
+        cut = thresholds(seen, point["threshold"])
+        B = (seen > cut).astype(np.float64)
+        return (candidates > cut).astype(np.float64), B, prior(B, self.prior)
+
+    def _rank(
+        self, logits: NDArray, related: tuple[NDArray, NDArray, NDArray], point: dict[str, Any]
+    ) -> NDArray:
+        candidates, seen, pi = related
+        P = posterior(logits, point["temperature"]) @ seen
+        return attribute_scores(P, candidates, pi)
+
+    def _check_choices(self) -> None:
+        one_of("threshold", self.threshold, ("cv", *THRESHOLDS))
+        one_of("prior", self.prior, PRIORS)
+        if self.temperature != "cv":
+            positive("temperature", self.temperature)

@@ -1,0 +1,1 @@
+"""Methods that predict class means or densities from signatures."""

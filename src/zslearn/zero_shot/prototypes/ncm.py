@@ -1,0 +1,249 @@
+"""Nearest class mean with a learned metric."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import softmax
+
+from zslearn.core.class_regression import distance_unit
+from zslearn.core.moments import Moments
+from zslearn.core.nearest import scores
+from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.folds import at_most_rows, one_of, positive
+from zslearn.zero_shot.point_search import Points, choose_point, grid_points
+from zslearn.zero_shot.tags import ZeroShotTags
+
+LEARNED = ("ncmml", "whitened", "identity")
+_SEARCH_ROWS = 4000
+
+
+class NCMClassifier(ZeroShotClassifier):
+    """Nearest class mean with a learned metric (Mensink et al., ECCV 2012).
+
+    ``P(c|x) ∝ exp(−½ ‖L (x − μ_c)‖²)`` is fitted to the seen classes; the mean of a new class is
+    that of related seen classes, and a sample belongs to the nearest mean under L. The paper takes
+    ancestors and siblings in WordNet as related; here every seen class counts with weight
+    ``softmax(−β ‖s − s_c‖²)``, and a class whose signature was seen keeps its own mean.
+
+    L is learned inside the discriminant subspace: ``L = M L₀`` with L₀ the directions that
+    separate the class means after whitening the within-class covariance ("whitened" stops there),
+    and M by L-BFGS.
+
+    Parameters
+    ----------
+    signatures : Signatures, dict or DataFrame, optional
+        One vector a class, for seen and unseen classes; None means one-hot.
+    learned : {"ncmml", "whitened", "identity"}, default="ncmml"
+        How far the metric is learned.
+    beta : "cv" or float, default="cv"
+        β, in units of the inverse mean squared distance of two seen signatures.
+    center : "cv" or bool, default="cv"
+        Subtract the mean of the seen signatures and scale to unit length before distances.
+    shrinkage : float, default=1.0
+        Added to the within-class covariance, in units of its mean eigenvalue.
+    max_iter : int, default=20
+        Iterations of "ncmml"; few, because it soon fits the seen classes too well.
+    feature_norm, signature_norm : {"l2", None}, default="l2"
+        Scale every sample and every signature to unit length, at fit and at prediction.
+    cv : int, default=3
+        Number of folds over classes.
+    random_state : int, default=0
+        Order in which classes are dealt to folds.
+    verbose : bool, default=False
+        Tell the progress on stderr.
+
+    Attributes
+    ----------
+    beta_, center_ : float, bool
+        Values used.
+    metric_ : ndarray of shape (n_features, n_directions)
+        Lᵀ.
+    means_ : ndarray of shape (n_seen, n_directions)
+        Projected means of the seen classes.
+    n_iter_ : int
+        Bound on the iterations.
+    cv_results_ : dict or None
+        "points" tried and their "scores" of shape (n_points, n_folds).
+
+    Examples
+    --------
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.zero_shot import NCMClassifier
+    >>> data = make_zero_shot(random_state=0)
+    >>> seen = data.rows(data.split("standard").seen)
+    >>> clf = NCMClassifier(data.signatures).fit(data.X[seen], data.y[seen])
+    >>> unseen = data.rows(data.split("standard").unseen)
+    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.4
+    True
+    """
+
+    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
+        closed_form=False, reference="Mensink, Verbeek, Perronnin & Csurka, ECCV 2012"
+    )
+    _free: ClassVar = {"beta": (10.0, 3.0, 30.0, 100.0), "center": (False, True)}
+
+    def __init__(
+        self,
+        signatures: Any = None,
+        *,
+        learned: str = "ncmml",
+        beta: float | str = "cv",
+        center: bool | str = "cv",
+        shrinkage: float = 1.0,
+        max_iter: int = 20,
+        feature_norm: str | None = "l2",
+        signature_norm: str | None = "l2",
+        cv: int = 3,
+        random_state: int | None = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.signatures = signatures
+        self.learned = learned
+        self.beta = beta
+        self.center = center
+        self.shrinkage = shrinkage
+        self.max_iter = max_iter
+        self.feature_norm = feature_norm
+        self.signature_norm = signature_norm
+        self.cv = cv
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
+        self._check_choices()
+        X = dense(X)
+        rows = at_most_rows(y, _SEARCH_ROWS, self.random_state)
+        few, labels = X[rows], y[rows]
+        S = self.seen_signatures_
+
+        def judge(
+            train: NDArray, held_out: NDArray, new: NDArray, points: Points
+        ) -> Iterator[NDArray]:
+            known, index = np.unique(labels[train], return_inverse=True)
+            metric, means = self._learn(few[train], index)
+            Z = few[held_out] @ metric.astype(few.dtype)
+            for point in points:
+                weights = related_means(S[new], S[known], point["beta"], center=point["center"])
+                yield scores(Z, weights @ means, "euclidean")
+
+        choose_point(self, labels, grid_points(self, self._free), judge)
+        self.metric_, self.means_ = self._learn(X, y)
+        self.n_iter_ = int(self.max_iter)
+
+    def _learn(self, X: NDArray, y: NDArray[np.intp]) -> tuple[NDArray, NDArray]:
+        """Lᵀ and the projected class means."""
+        if self.learned == "identity":
+            return np.eye(X.shape[1]), Moments.of(X, y).class_means
+        moments = Moments.of(X, y, centered=True)
+        L0 = discriminant_directions(moments, float(self.shrinkage))
+        means = moments.class_means @ L0
+        if self.learned == "whitened":
+            return L0, means
+        M = learn_metric(X.astype(np.float64) @ L0, y, means, int(self.max_iter), self.verbose)
+        return L0 @ M.T, means @ M.T
+
+    def _prepare(self, S: NDArray) -> NDArray:
+        weights = related_means(S, self.seen_signatures_, self.beta_, center=self.center_)
+        return weights @ self.means_
+
+    def _score(self, X: Features, prepared: NDArray) -> NDArray:
+        return scores(dense(X) @ self.metric_.astype(X.dtype), prepared, "euclidean")
+
+    def _check_choices(self) -> None:
+        one_of("learned", self.learned, LEARNED)
+        one_of("center", self.center, ("cv", True, False))
+        positive("shrinkage", self.shrinkage)
+        positive("max_iter", self.max_iter)
+        if self.beta != "cv":
+            positive("beta", self.beta)
+
+
+def related_means(candidates: NDArray, seen: NDArray, beta: float, *, center: bool) -> NDArray:
+    """Weights of the seen classes in the mean of each candidate, of shape (n_candidates, n_seen).
+
+    A candidate with the signature of a seen class takes that class alone.
+    """
+    if center:
+        origin = seen.mean(axis=0)
+        candidates, seen = candidates - origin, seen - origin
+        squared = 2.0 - 2.0 * scores(candidates, seen, "cosine")
+        unit = 2.0
+    else:
+        squared = -scores(candidates, seen, "euclidean")
+        unit = distance_unit(seen)
+    weights = softmax(-beta * squared / unit, axis=1)
+    same = (candidates[:, None, :] == seen[None, :, :]).all(axis=2)
+    own = same.any(axis=1)
+    weights[own] = same[own] / same[own].sum(axis=1, keepdims=True)
+    return weights
+
+
+def discriminant_directions(moments: Moments, shrinkage: float) -> NDArray:
+    """Directions that separate class means in units of the within-class deviation.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of the training data.
+    shrinkage : float
+        Added to the within-class covariance, in units of its mean eigenvalue.
+
+    Returns
+    -------
+    ndarray of shape (n_features, n_directions)
+        At most one direction fewer than classes.
+    """
+    offsets = moments.class_means - moments.mean
+    about = moments.about(moments.mean)
+    between = (offsets.T * moments.counts) @ offsets
+    within = (about.gram - between) / moments.n_samples
+    level = float(np.trace(within)) / len(within)
+    if not level > 0:
+        level = float(np.trace(between)) / len(between) / moments.n_samples or 1.0
+    values, vectors = np.linalg.eigh(within)
+    root = vectors / np.sqrt(np.maximum(values, 0.0) + shrinkage * level)
+    rank = min(len(moments.classes) - 1, len(within))
+    _, _, Vt = np.linalg.svd(offsets @ root, full_matrices=False)
+    return root @ Vt[:rank].T
+
+
+def ncm_loss(M: NDArray, Z: NDArray, y: NDArray[np.intp], means: NDArray) -> tuple[float, NDArray]:
+    """Mean of ``−log P(y|z)`` with ``P(c|z) ∝ exp(−½ ‖M (z − μ_c)‖²)``, and its gradient in M."""
+    P = softmax(0.5 * scores(Z @ M.T, means @ M.T, "euclidean"), axis=1)
+    rows = np.arange(len(y))
+    value = -float(np.mean(np.log(np.maximum(P[rows, y], 1e-300))))
+    # ∂/∂d_c of −log softmax(−d)_y is 1[c = y] − P_c; rows of Q sum to 0, so z zᵀ drops out.
+    Q = -P
+    Q[rows, y] += 1.0
+    Q /= len(y)
+    cross = Z.T @ (Q @ means)
+    inner = (means.T * Q.sum(axis=0)) @ means - cross - cross.T
+    return value, M @ inner
+
+
+def learn_metric(
+    Z: NDArray, y: NDArray[np.intp], means: NDArray, max_iter: int, verbose: bool = False
+) -> NDArray:
+    """Minimize `ncm_loss` from the identity by L-BFGS; returns M of shape (n, n)."""
+    n = Z.shape[1]
+
+    def objective(flat: NDArray) -> tuple[float, NDArray]:
+        value, gradient = ncm_loss(flat.reshape(n, n), Z, y, means)
+        return value, gradient.ravel()
+
+    result = minimize(
+        objective,
+        np.eye(n).ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": max_iter, "maxfun": 2 * max_iter + 10},
+    )
+    if verbose:
+        sys.stderr.write(f"metric: loss {result.fun:.5f} after {result.nit} iterations\n")
+    return result.x.reshape(n, n)

@@ -1,0 +1,1 @@
+"""Bilinear compatibilities trained by ranking losses."""

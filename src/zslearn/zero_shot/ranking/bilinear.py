@@ -1,0 +1,97 @@
+"""Bilinear ranking models: F(x, c) = xᵀ W s_c, trained by mini-batches."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.core.minibatch import Parameters
+from zslearn.core.ranking import ScoreLoss
+from zslearn.exceptions import InvalidInputError
+from zslearn.zero_shot.base import Features
+from zslearn.zero_shot.gradient import GradientClassifier, Learned, Setting
+
+
+class BilinearClassifier(GradientClassifier):
+    """Base of the bilinear ranking methods; a method names its loss.
+
+    W starts at zero and the loss is positively homogeneous in W and the margin, so the margin sets
+    nothing but the scale of W: learning rates are in units of the margin, and the predictions do
+    not depend on it. Early stopping on held-out classes is the regularizer.
+    """
+
+    grids: ClassVar[dict[str, tuple[Any, ...]]] = {"learning_rate": (1.0, 0.25)}
+    score_loss: ClassVar[ScoreLoss]
+    coef_: NDArray
+
+    def __init__(
+        self,
+        signatures: Any = None,
+        *,
+        margin: float = 1.0,
+        learning_rate: float | str = 1.0,
+        weight_decay: float = 0.0,
+        epochs: int | str = "cv",
+        max_epochs: int = 20,
+        batch_size: int | str = "auto",
+        feature_norm: str | None = "l2",
+        signature_norm: str | None = "l2",
+        cv: int = 3,
+        random_state: int | None = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.signatures = signatures
+        self.margin = margin
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.epochs = epochs
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.feature_norm = feature_norm
+        self.signature_norm = signature_norm
+        self.cv = cv
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
+        return {"W": np.zeros((n_features, S.shape[1]), dtype=S.dtype)}
+
+    def _loss(
+        self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, setting: Setting
+    ) -> tuple[float, Parameters]:
+        loss, G = type(self).score_loss(X @ parameters["W"] @ S.T, y, float(self.margin))
+        return loss, {"W": X.T @ (G @ S)}
+
+    def _scores(self, parameters: Parameters, X: NDArray, S: NDArray) -> NDArray:
+        return X @ parameters["W"] @ S.T
+
+    def _learning_rate(self, setting: Setting) -> float:
+        if not 0 < self.margin < np.inf:
+            raise InvalidInputError(f"margin must be a positive number; got {self.margin!r}.")
+        return float(setting["learning_rate"]) * float(self.margin)
+
+    def _keep(self, learned: Learned) -> None:
+        self.coef_ = folded(learned)
+        self.feature_mean_ = learned.scaling.feature_mean
+        self.learning_rate_ = learned.setting["learning_rate"]
+        self._keep_choice(learned)
+
+    def _prepare(self, S: NDArray) -> tuple[NDArray, NDArray]:
+        classifiers = S @ self.coef_
+        return classifiers, classifiers @ self.feature_mean_
+
+    def _score(self, X: Features, prepared: tuple[NDArray, NDArray]) -> NDArray:
+        classifiers, offsets = prepared
+        return np.asarray(X @ classifiers.T.astype(X.dtype)) - offsets.astype(X.dtype)
+
+
+def folded(learned: Learned) -> NDArray:
+    """Wᵀ for unscaled features and signatures, of shape (n_dimensions, n_features).
+
+    With the scaling a(x − μ) and b(s − m), F = ab (x − μ)ᵀ W (s − m); the part with m is the same
+    for every class and is dropped.
+    """
+    factor = learned.scaling.feature_scale * learned.scaling.signature_scale
+    return factor * learned.parameters["W"].T.astype(np.float64)

@@ -1,0 +1,122 @@
+"""Deep structured joint embedding of images and text, with given text embeddings."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from zslearn.core.ranking import symmetric_hinge
+from zslearn.zero_shot.ranking.bilinear import BilinearClassifier
+from zslearn.zero_shot.tags import ZeroShotTags
+
+
+class DSSJEClassifier(BilinearClassifier):
+    """Symmetric joint embedding of images and class texts (DS-SJE), on given embeddings.
+
+    F(x, c) = xᵀ W s_c with s_c the embedding of the text of class c is trained on both sides
+    (Reed et al.)::
+
+        mean over x and c ≠ y of  [Δ + F(x, c) − F(x, y)]₊
+        + mean over x and x' of   [Δ + F(x', y) − F(x, y)]₊
+
+    where x' are the samples of other classes in the batch. The authors learn a character- or
+    word-level text network together with the linear image encoder. Here the text tower is
+    pre-computed: `signatures` holds its embeddings (averaged over the texts of a class, or any
+    other text embedding) and only the linear image encoder is learned. Results are those of this
+    smaller model, not of the published one.
+
+    Parameters
+    ----------
+    signatures : Signatures, dict or DataFrame, optional
+        One vector a class, for seen and unseen classes; None means one-hot.
+    margin : float, default=1.0
+        Δ. Sets the scale of W only: predictions do not depend on it.
+    learning_rate : float or "cv", default=8.0
+        Step length in units of the margin, for features and signatures of mean length one; "cv"
+        chooses between 8 and 2 (it matters little next to the number of epochs).
+    weight_decay : float, default=0.0
+        L2 shrinkage; early stopping is the usual regularizer.
+    epochs : "cv" or int, default="cv"
+        Passes over the data; "cv" stops where held-out training classes are recognized best.
+    max_epochs : int, default=20
+        Upper limit for ``epochs="cv"``, and the number used where no class can be held out.
+    batch_size : "auto" or int, default="auto"
+        Samples in a batch, 16 to 256 by the size of the data.
+    feature_norm, signature_norm : {"l2", None}, default="l2"
+        Scale every sample and every signature to unit length, at fit and at prediction.
+    cv : int, default=3
+        Number of folds over classes.
+    random_state : int, default=0
+        Order of the samples, and of the classes dealt to folds.
+    verbose : int, default=0
+        1 tells each fold, 2 each epoch, on stderr.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_dimensions, n_features)
+        Wᵀ for normalized features minus `feature_mean_`.
+    feature_mean_ : ndarray of shape (n_features,)
+        Mean of the normalized training features.
+    learning_rate_, n_epochs_ : float, int
+        What was chosen.
+    loss_curve_ : ndarray of shape (n_epochs_,)
+        Mean loss of each epoch of the final training.
+    cv_results_ : dict or None
+        "settings", "curves" (held-out accuracy, settings × folds × epochs), "best", "epochs".
+    chosen_ : dict
+        The setting used.
+
+    References
+    ----------
+    S. Reed, Z. Akata, H. Lee, B. Schiele. Learning deep representations of fine-grained visual
+    descriptions. CVPR 2016.
+
+    Examples
+    --------
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.zero_shot import DSSJEClassifier
+    >>> data = make_zero_shot(random_state=0)
+    >>> split = data.split("standard")
+    >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
+    >>> clf = DSSJEClassifier(data.signatures).fit(data.X[seen], data.y[seen])
+    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.9
+    True
+    """
+
+    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
+        closed_form=False,
+        deterministic=False,
+        reference="Reed, Akata, Lee & Schiele, CVPR 2016 (text tower pre-computed)",
+    )
+    grids: ClassVar[dict[str, tuple[Any, ...]]] = {"learning_rate": (8.0, 2.0)}
+    score_loss = staticmethod(symmetric_hinge)
+
+    def __init__(
+        self,
+        signatures: Any = None,
+        *,
+        margin: float = 1.0,
+        learning_rate: float | str = 8.0,
+        weight_decay: float = 0.0,
+        epochs: int | str = "cv",
+        max_epochs: int = 20,
+        batch_size: int | str = "auto",
+        feature_norm: str | None = "l2",
+        signature_norm: str | None = "l2",
+        cv: int = 3,
+        random_state: int | None = 0,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            signatures,
+            margin=margin,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            epochs=epochs,
+            max_epochs=max_epochs,
+            batch_size=batch_size,
+            feature_norm=feature_norm,
+            signature_norm=signature_norm,
+            cv=cv,
+            random_state=random_state,
+            verbose=verbose,
+        )

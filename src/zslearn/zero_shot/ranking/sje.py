@@ -1,0 +1,226 @@
+"""Structured joint embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.core.nearest import unit_rows
+from zslearn.core.ranking import structured_hinge
+from zslearn.exceptions import InvalidInputError
+from zslearn.zero_shot.base import Features, dense
+from zslearn.zero_shot.gradient import Learned, Scaling, class_accuracy, class_folds
+from zslearn.zero_shot.ranking.bilinear import BilinearClassifier, folded
+from zslearn.zero_shot.tags import ZeroShotTags
+
+
+class SJEClassifier(BilinearClassifier):
+    """Bilinear compatibility trained with a structured hinge loss (SJE).
+
+    F(x, c) = xᵀ W s_c is trained by mini-batches on (Akata et al.)::
+
+        mean over samples of  max_c [Δ·1(c ≠ y) + F(x, c) − F(x, y)]₊
+
+    With joined signatures (`Signatures.join`) each space b gets its own W_b, trained on its own,
+    and F = Σ_b α_b xᵀ W_b s_c^b with Σ α_b = 1, α chosen on held-out classes. Every block of a
+    signature is scaled to unit length then.
+
+    Parameters
+    ----------
+    signatures : Signatures, dict or DataFrame, optional
+        One vector a class, for seen and unseen classes; None means one-hot.
+    margin : float, default=1.0
+        Δ. Sets the scale of W only: predictions do not depend on it.
+    learning_rate : float or "cv", default=1.0
+        Step length in units of the margin, for features and signatures of mean length one; "cv"
+        chooses between 1 and 0.25 (it matters little next to the number of epochs).
+    weight_decay : float, default=0.0
+        L2 shrinkage; early stopping is the usual regularizer.
+    epochs : "cv" or int, default="cv"
+        Passes over the data; "cv" stops where held-out training classes are recognized best.
+    max_epochs : int, default=20
+        Upper limit for ``epochs="cv"``, and the number used where no class can be held out.
+    batch_size : "auto" or int, default="auto"
+        Samples in a batch, 16 to 256 by the size of the data.
+    feature_norm, signature_norm : {"l2", None}, default="l2"
+        Scale every sample and every signature to unit length, at fit and at prediction.
+    cv : int, default=3
+        Number of folds over classes.
+    random_state : int, default=0
+        Order of the samples, and of the classes dealt to folds.
+    verbose : int, default=0
+        1 tells each fold, 2 each epoch, on stderr.
+    space_weights : "cv" or dict of str to float, default="cv"
+        α of each space; "cv" tries steps of 0.1 (thirds with three spaces and more).
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_dimensions, n_features)
+        Wᵀ for normalized features minus `feature_mean_`.
+    feature_mean_ : ndarray of shape (n_features,)
+        Mean of the normalized training features.
+    learning_rate_, n_epochs_ : float, int
+        What was chosen.
+    loss_curve_ : ndarray of shape (n_epochs_,)
+        Mean loss of each epoch of the final training.
+    cv_results_ : dict or None
+        "settings", "curves" (held-out accuracy, settings × folds × epochs), "best", "epochs".
+    chosen_ : dict
+        The setting used (of the first space).
+    space_weights_ : dict of str to float
+        α of each space.
+
+    References
+    ----------
+    Z. Akata, S. Reed, D. Walter, H. Lee, B. Schiele. Evaluation of output embeddings for
+    fine-grained image classification. CVPR 2015.
+
+    Examples
+    --------
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.zero_shot import SJEClassifier
+    >>> data = make_zero_shot(random_state=0)
+    >>> split = data.split("standard")
+    >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
+    >>> clf = SJEClassifier(data.signatures).fit(data.X[seen], data.y[seen])
+    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.9
+    True
+    """
+
+    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
+        closed_form=False,
+        deterministic=False,
+        several_spaces=True,
+        reference="Akata, Reed, Walter, Lee & Schiele, CVPR 2015",
+    )
+    score_loss = staticmethod(structured_hinge)
+
+    def __init__(
+        self,
+        signatures: Any = None,
+        *,
+        margin: float = 1.0,
+        learning_rate: float | str = 1.0,
+        weight_decay: float = 0.0,
+        epochs: int | str = "cv",
+        max_epochs: int = 20,
+        batch_size: int | str = "auto",
+        feature_norm: str | None = "l2",
+        signature_norm: str | None = "l2",
+        cv: int = 3,
+        random_state: int | None = 0,
+        verbose: int = 0,
+        space_weights: str | Mapping[str, float] = "cv",
+    ) -> None:
+        super().__init__(
+            signatures,
+            margin=margin,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            epochs=epochs,
+            max_epochs=max_epochs,
+            batch_size=batch_size,
+            feature_norm=feature_norm,
+            signature_norm=signature_norm,
+            cv=cv,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.space_weights = space_weights
+
+    def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
+        X, S = dense(X), self._in_blocks(self.seen_signatures_)
+        spaces = self._spaces()
+        learned = [self._learn(X, y, S[:, columns]) for columns in spaces.values()]
+        weights = self._weights(X, y, S, learned)
+        self.space_weights_ = dict(zip(spaces, weights.tolist(), strict=True))
+        self._keep(learned[0])
+        parts = zip(weights, learned, strict=True)
+        self.coef_ = np.concatenate([weight * folded(part) for weight, part in parts])
+
+    def _prepare(self, S: NDArray) -> tuple[NDArray, NDArray]:
+        return super()._prepare(self._in_blocks(S))
+
+    def _spaces(self) -> dict[str, slice]:
+        """Columns of each semantic space; one space unless signatures were joined."""
+        blocks = dict(self.signatures_.blocks)
+        whole = {"signatures": slice(0, self.signatures_.n_dimensions)}
+        return blocks if len(blocks) > 1 else whole
+
+    def _in_blocks(self, S: NDArray) -> NDArray:
+        """Every block scaled to unit length, if there are several."""
+        spaces = self._spaces()
+        if len(spaces) == 1:
+            return S
+        return np.hstack([unit_rows(S[:, columns]) for columns in spaces.values()])
+
+    def _weights(self, X: NDArray, y: NDArray, S: NDArray, learned: list[Learned]) -> NDArray:
+        """α of each space: given, or best on held-out classes."""
+        names = list(self._spaces())
+        if isinstance(self.space_weights, Mapping):
+            return _given_weights(self.space_weights, names)
+        if self.space_weights != "cv":
+            raise InvalidInputError(
+                f"space_weights must be 'cv' or a dict of space to number; got "
+                f"{self.space_weights!r}."
+            )
+        folds = class_folds(y, self.cv, self.random_state)
+        if len(names) == 1 or not folds:
+            return np.full(len(names), 1.0 / len(names))
+        points = simplex_grid(len(names), 10 if len(names) == 2 else 3)
+        accuracy = np.zeros(len(points))
+        for train, held_out in folds:
+            parts, truth = self._held_out_scores(X, y, S, learned, train, held_out)
+            accuracy += [class_accuracy(np.tensordot(p, parts, 1), truth) for p in points]
+        return points[int(accuracy.argmax())]
+
+    def _held_out_scores(
+        self,
+        X: NDArray,
+        y: NDArray,
+        S: NDArray,
+        learned: list[Learned],
+        train: NDArray,
+        held_out: NDArray,
+    ) -> tuple[NDArray, NDArray]:
+        """Scores of held-out samples by each space, (spaces, samples, classes), and their class."""
+        new, truth = np.unique(y[held_out], return_inverse=True)
+        old, y_train = np.unique(y[train], return_inverse=True)
+        scores = []
+        for columns, part in zip(self._spaces().values(), learned, strict=True):
+            scaling = Scaling.of(X[train], S[old, columns])
+            Z = scaling.signatures(S[:, columns].astype(np.float32))
+            rows = scaling.features(X[train].astype(np.float32))
+            trace = self._train(rows, y_train, Z[old], part.setting, part.epochs)
+            tests = scaling.features(X[held_out].astype(np.float32))
+            scores.append(self._scores(trace.parameters, tests, Z[new]))
+        return np.stack(scores), truth
+
+
+def simplex_grid(n: int, steps: int) -> NDArray:
+    """Points with n coordinates that are multiples of 1/steps and sum to one, middle first.
+
+    Examples
+    --------
+    >>> simplex_grid(2, 2)
+    array([[0.5, 0.5],
+           [0. , 1. ],
+           [1. , 0. ]])
+    """
+    points = np.array([p for p in product(range(steps + 1), repeat=n) if sum(p) == steps]) / steps
+    return points[np.argsort(points.max(axis=1), kind="stable")]
+
+
+def _given_weights(weights: Mapping[str, float], names: list[str]) -> NDArray:
+    """Weights a user gave, one for each space, scaled to sum to one."""
+    values = np.array([weights.get(name, -1.0) for name in names], dtype=np.float64)
+    if set(weights) != set(names) or values.min() < 0 or values.sum() == 0:
+        raise InvalidInputError(
+            f"space_weights must give a number of at least 0, not all 0, to each of the spaces "
+            f"{', '.join(names)}; got {dict(weights)!r}."
+        )
+    return values / values.sum()

@@ -1,0 +1,1 @@
+"""Classifiers and embeddings synthesised from those of seen classes."""

@@ -1,0 +1,232 @@
+"""Synthesised classifiers."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+
+from zslearn.core.ranking import structured_hinge
+from zslearn.core.synthesis import (
+    median_distance,
+    minimize_classifiers,
+    one_versus_other,
+    phantom_similarity,
+)
+from zslearn.exceptions import InvalidInputError
+from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.gradient import class_accuracy, class_folds
+from zslearn.zero_shot.tags import ZeroShotTags
+
+LOSSES = ("ovo", "cs", "struct")
+# λ from strong to weak, because each fit starts at the one before; the range is the authors'.
+LAMS = {
+    "ovo": tuple(2.0 ** np.array([-8, -11, -14, -17])),
+    "cs": tuple(2.0 ** np.array([-8, -10, -12, -14])),
+    "struct": tuple(2.0 ** np.array([-8, -10, -12, -14])),
+}
+SCALES = tuple(2.0 ** np.arange(-5, 6))
+START_LAM = 2.0**-12
+
+
+class SynCClassifier(ZeroShotClassifier):
+    """Classifiers of unseen classes as mixtures of phantom classifiers (SynC).
+
+    With signatures a_c of unit length, divided by their median distance, the classifier of a class
+    is w_c = Σ_r s_cr v_r with s_cr = softmax_r(−scale · ‖a_c − b_r‖²) (Changpinyo et al.).
+    With one phantom for each seen class, b_r = a_r, the w_c of the seen classes are learned
+    directly and V = pinv(S) W (the authors' fast version). Losses, each plus (λ/2)‖W‖²::
+
+        ovo     mean over samples and classes of [1 − t w_cᵀx]₊²,  t = ±1
+        cs      mean over samples of max_c [1 + w_cᵀx − w_yᵀx]₊             (Crammer–Singer)
+        struct  mean over samples of max_c [‖a_y − a_c‖ + w_cᵀx − w_yᵀx]₊
+
+    all minimized by L-BFGS, "cs" and "struct" from the answer of "ovo" (they have a kink at the
+    authors' start near zero, where every class ties). The coordinates b_r are not learned.
+
+    Parameters
+    ----------
+    signatures : Signatures, dict or DataFrame, optional
+        One vector a class, for seen and unseen classes; None means one-hot.
+    loss : {"ovo", "cs", "struct"}, default="ovo"
+        Which loss.
+    lam : "cv" or float, default="cv"
+        λ; "cv" chooses it on held-out classes, together with `scale`.
+    scale : "cv" or float, default="cv"
+        Sharpness of the similarity.
+    n_phantoms : int, optional
+        Number of phantom classes at k-means centers of the seen signatures, at most the number of
+        seen classes; V is learned directly then. None means the seen classes themselves.
+    max_iter : int, default=100
+        Limit of L-BFGS iterations.
+    feature_norm, signature_norm : {"l2", None}, default="l2"
+        Scale every sample and every signature to unit length, at fit and at prediction.
+    cv : int, default=3
+        Number of folds over classes.
+    random_state : int, default=0
+        Order in which classes are dealt to folds, and the start of k-means.
+    verbose : int, default=0
+        1 tells each fold on stderr.
+
+    Attributes
+    ----------
+    phantoms_ : ndarray of shape (n_phantoms, n_dimensions)
+        b_r, in units of `median_distance_`.
+    coef_ : ndarray of shape (n_phantoms, n_features)
+        V.
+    median_distance_ : float
+        Median distance of two seen signatures.
+    lam_, scale_ : float
+        What was used.
+    n_iter_ : int
+        L-BFGS iterations of the final fit.
+    cv_results_ : dict or None
+        "lams", "scales" and "accuracy" of shape (n_lams, n_scales, n_folds).
+
+    References
+    ----------
+    S. Changpinyo, W.-L. Chao, B. Gong, F. Sha. Synthesized classifiers for zero-shot learning.
+    CVPR 2016.
+
+    Examples
+    --------
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.zero_shot import SynCClassifier
+    >>> data = make_zero_shot(n_seen=40, n_dimensions=8, random_state=0)
+    >>> split = data.split("standard")
+    >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
+    >>> clf = SynCClassifier(data.signatures).fit(data.X[seen], data.y[seen])
+    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.9
+    True
+    """
+
+    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
+        closed_form=False, reference="Changpinyo, Chao, Gong & Sha, CVPR 2016"
+    )
+
+    def __init__(
+        self,
+        signatures: Any = None,
+        *,
+        loss: str = "ovo",
+        lam: float | str = "cv",
+        scale: float | str = "cv",
+        n_phantoms: int | None = None,
+        max_iter: int = 100,
+        feature_norm: str | None = "l2",
+        signature_norm: str | None = "l2",
+        cv: int = 3,
+        random_state: int | None = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.signatures = signatures
+        self.loss = loss
+        self.lam = lam
+        self.scale = scale
+        self.n_phantoms = n_phantoms
+        self.max_iter = max_iter
+        self.feature_norm = feature_norm
+        self.signature_norm = signature_norm
+        self.cv = cv
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
+        self._check_choices()
+        X = dense(X).astype(np.float32, copy=False)
+        self.median_distance_ = median_distance(self.seen_signatures_)
+        A = self.seen_signatures_ / self.median_distance_
+        lams = LAMS[self.loss] if self.lam == "cv" else (float(self.lam),)
+        scales = SCALES if self.scale == "cv" else (float(self.scale),)
+        self.cv_results_ = self._search(X, y, A, lams, scales)
+        i, j = len(lams) // 2, len(scales) // 2
+        if self.cv_results_ is not None:
+            mean = self.cv_results_["accuracy"].mean(axis=2)
+            i, j = (int(k) for k in np.unravel_index(mean.argmax(), mean.shape))
+        self.lam_, self.scale_ = float(lams[i]), float(scales[j])
+        self.phantoms_ = self._phantoms(A)
+        self.coef_ = self._path(X, y, A, self.phantoms_, (self.lam_,), (self.scale_,))[0][0]
+
+    def _prepare(self, S: NDArray) -> NDArray:
+        A = S / self.median_distance_
+        return phantom_similarity(A, self.phantoms_, self.scale_) @ self.coef_
+
+    def _score(self, X: Features, prepared: NDArray) -> NDArray:
+        return np.asarray(X @ prepared.T.astype(X.dtype))
+
+    def _search(
+        self, X: NDArray, y: NDArray, A: NDArray, lams: tuple, scales: tuple
+    ) -> dict[str, Any] | None:
+        """Accuracy on held-out classes of every λ and scale."""
+        folds = class_folds(y, self.cv, self.random_state) if self.signatures is not None else []
+        if not folds or len(lams) * len(scales) == 1:
+            return None
+        accuracy = np.empty((len(lams), len(scales), len(folds)))
+        for f, (train, held_out) in enumerate(folds):
+            old, y_old = np.unique(y[train], return_inverse=True)
+            new, y_new = np.unique(y[held_out], return_inverse=True)
+            B = self._phantoms(A[old])
+            path = self._path(X[train], y_old, A[old], B, lams, scales)
+            for i, j in np.ndindex(len(lams), len(scales)):
+                W = phantom_similarity(A[new], B, scales[j]) @ path[i][j]
+                accuracy[i, j, f] = class_accuracy(X[held_out] @ W.T.astype(X.dtype), y_new)
+            self._tell(f"fold {f + 1}/{len(folds)}: best accuracy {accuracy[..., f].max():.3f}")
+        return {"lams": np.array(lams), "scales": np.array(scales), "accuracy": accuracy}
+
+    def _path(
+        self, X: NDArray, y: NDArray, A: NDArray, B: NDArray, lams: tuple, scales: tuple
+    ) -> list[list[NDArray]]:
+        """V of every λ and scale, each fit starting where the last λ ended."""
+        loss = self._loss(A)
+        if self.n_phantoms is None:
+            mixings = [np.linalg.pinv(phantom_similarity(A, B, scale)) for scale in scales]
+            fits = self._fits(X, y, loss, lams, len(A), None)
+            return [[mixing @ W for mixing in mixings] for W in fits]
+        mixed = (phantom_similarity(A, B, scale) for scale in scales)
+        by_scale = [self._fits(X, y, loss, lams, len(B), mixing) for mixing in mixed]
+        return [list(one_lam) for one_lam in zip(*by_scale, strict=True)]
+
+    def _fits(
+        self, X: NDArray, y: NDArray, loss: Any, lams: tuple, rows: int, mixing: NDArray | None
+    ) -> list[NDArray]:
+        """Minimizers of every λ."""
+        V = np.zeros((rows, X.shape[1]))
+        if self.loss != "ovo":
+            V, _ = minimize_classifiers(V, X, y, one_versus_other, START_LAM, mixing, max_iter=10)
+        fits = []
+        # A path is only searched on, so its fits may be rougher than a single one.
+        limit = self.max_iter if len(lams) == 1 else max(1, self.max_iter // 4)
+        for lam in lams:
+            V, self.n_iter_ = minimize_classifiers(V, X, y, loss, lam, mixing, max_iter=limit)
+            fits.append(V)
+        return fits
+
+    def _loss(self, A: NDArray) -> Any:
+        if self.loss == "ovo":
+            return one_versus_other
+        margin = 1.0 if self.loss == "cs" else cdist(A, A).astype(np.float32)
+        return lambda F, y: structured_hinge(F, y, margin)
+
+    def _phantoms(self, A: NDArray) -> NDArray:
+        if self.n_phantoms is None or self.n_phantoms >= len(A):
+            return A
+        means = KMeans(self.n_phantoms, n_init=4, random_state=self.random_state).fit(A)
+        return np.asarray(means.cluster_centers_)
+
+    def _tell(self, message: str) -> None:
+        if self.verbose:
+            sys.stderr.write(f"[{type(self).__name__}] {message}\n")
+
+    def _check_choices(self) -> None:
+        if self.loss not in LOSSES:
+            raise InvalidInputError(f"loss must be one of {', '.join(LOSSES)}; got {self.loss!r}.")
+        for name in ("lam", "scale"):
+            value = getattr(self, name)
+            if value != "cv" and (isinstance(value, str) or not 0 < value < np.inf):
+                raise InvalidInputError(f"{name} must be 'cv' or a positive number; got {value!r}.")
+        if self.n_phantoms is not None and self.n_phantoms < 1:
+            raise InvalidInputError(f"n_phantoms must be at least 1; got {self.n_phantoms!r}.")

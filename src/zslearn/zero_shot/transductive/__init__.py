@@ -1,0 +1,1 @@
+"""Methods that look at the whole test batch."""
