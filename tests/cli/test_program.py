@@ -94,7 +94,11 @@ def test_every_help_page_has_an_example(run, name):
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_ctrl_c_exits_with_130(program):
     process = subprocess.Popen(
-        [*program, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*program, "demo"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert "Loading" in process.stderr.readline()
     time.sleep(0.3)

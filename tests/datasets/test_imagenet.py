@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from zslearn.datasets import _imagenet_like, load_imagenet, make_imagenet_like, open_dataset
+from zslearn.datasets import imagenet_like, load_imagenet, make_imagenet_like, open_dataset
 from zslearn.exceptions import InvalidInputError, MissingFileError
 
 SIZES = {"n_seen": 8, "n_unseen": 3, "n_samples": 100, "n_features": 6, "n_dimensions": 4}
@@ -41,7 +41,7 @@ def test_types_on_disk(tmp_path, dtype):
 
 
 def test_same_seed_same_files_over_many_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(_imagenet_like, "_BLOCK", 16)
+    monkeypatch.setattr(imagenet_like, "_BLOCK", 16)
     a, b, c = (
         make_imagenet_like(tmp_path / name, **SIZES, random_state=seed)
         for name, seed in (("a", 3), ("b", 3), ("c", 4))
@@ -62,7 +62,7 @@ def test_nothing_half_written_stays(tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError("No space left on device")
 
-    monkeypatch.setattr(_imagenet_like.np, "save", full)
+    monkeypatch.setattr(imagenet_like.np, "save", full)
     with pytest.raises(OSError, match="No space left"):
         make_imagenet_like(tmp_path / "x", **SIZES)
     assert list(tmp_path.iterdir()) == []

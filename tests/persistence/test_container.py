@@ -8,8 +8,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from zslearn.exceptions import ModelFileError, ZslearnError
-from zslearn.persistence import _container as container
-from zslearn.persistence import load, save
+from zslearn.persistence import container, load, save
 
 BOUNDED = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -12,7 +12,7 @@ from zslearn.exceptions import (
     MissingFileError,
     ModelFileError,
 )
-from zslearn.persistence import _trusted, load, register, save
+from zslearn.persistence import load, register, save, trusted
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import METHODS, CalibratedStacking, SAEClassifier, make_classifier
 
@@ -178,7 +178,7 @@ def test_an_array_held_twice_is_stored_once_and_stays_one(model, tmp_path):
 
 
 def test_a_class_of_ones_own_needs_to_be_registered(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(_trusted, "_registered", {})
+    monkeypatch.setattr(trusted, "_registered", {})
 
     class Mine(SAEClassifier):
         pass
@@ -189,7 +189,7 @@ def test_a_class_of_ones_own_needs_to_be_registered(data, tmp_path, monkeypatch)
     register(Mine)
     save(model, tmp_path / "m.zsl")
     assert type(load(tmp_path / "m.zsl")) is Mine
-    monkeypatch.setattr(_trusted, "_registered", {})
+    monkeypatch.setattr(trusted, "_registered", {})
     with pytest.raises(ModelFileError, match="needs the class 'Mine', which is unknown here"):
         load(tmp_path / "m.zsl")
 

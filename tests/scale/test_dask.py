@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from zslearn.cluster import KISSME, LDAProjection
 from zslearn.exceptions import ClusterError, InvalidInputError
-from zslearn.scale import _dask, fit_dask, predict_dask, write_store
+from zslearn.scale import dask_engine, fit_dask, predict_dask, write_store
 from zslearn.zero_shot import ESZSLClassifier, LegacyCUB, SAEClassifier
 
 # Sockets of a closed cluster may be collected by the garbage collector after the test.
@@ -110,7 +110,7 @@ def test_a_worker_killed_in_the_middle_does_not_change_the_result(data, seen, cl
 
 
 def test_a_scheduler_that_is_not_there_is_named(data, seen, monkeypatch):
-    monkeypatch.setattr(_dask, "_CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(dask_engine, "_CONNECT_SECONDS", 0.5)
     model = SAEClassifier(data.signatures, lam=1.0)
     with pytest.raises(ClusterError, match=r"tcp://127.0.0.1:9 cannot be reached"):
         fit_dask(model, *chunked(*seen), cluster="tcp://127.0.0.1:9")

@@ -8,7 +8,7 @@ import pytest
 
 from zslearn.exceptions import InvalidInputError, MissingFileError, ZslearnWarning
 from zslearn.scale import Checkpoint, fit_batches, open_source, write_store
-from zslearn.scale import _checkpoint as checkpoint_module
+from zslearn.scale import checkpoint as checkpoint_module
 from zslearn.zero_shot import SAEClassifier
 
 

@@ -11,8 +11,8 @@ from zslearn.zero_shot import (
     PrototypeRegression,
     RRZSLClassifier,
     SAEClassifier,
-    _base,
-    _prepared,
+    base,
+    prepared,
 )
 
 
@@ -40,16 +40,16 @@ KINDS = [
 def test_blocks_of_classes_do_not_change_the_answer(data, monkeypatch, kind, parameters, k):
     model = fitted(data, kind, **parameters)
     expected = model.predict_top_k(data.X, k)
-    monkeypatch.setattr(_base, "CLASS_BLOCK", 6)
+    monkeypatch.setattr(base, "CLASS_BLOCK", 6)
     np.testing.assert_array_equal(model.predict_top_k(data.X, k), expected)
 
 
 def test_blocks_of_samples_and_threads_do_not_change_the_answer(data, monkeypatch):
     model = fitted(data, lam=1.0)
     expected = model.predict_top_k(data.X, 3)
-    monkeypatch.setattr(_base, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(base, "BLOCK_BYTES", 1000)
     monkeypatch.setattr("zslearn.core.threads._WORTH_THREADS", 1)
-    monkeypatch.setattr(_base, "row_blocks", lambda n, *_: iter(np.array_split(np.arange(n), 9)))
+    monkeypatch.setattr(base, "row_blocks", lambda n, *_: iter(np.array_split(np.arange(n), 9)))
     with threads(3):
         np.testing.assert_array_equal(model.predict_top_k(data.X, 3), expected)
 
@@ -66,13 +66,13 @@ def test_ties_go_to_the_first_candidate_across_blocks_of_classes(data, monkeypat
     names = [f"twin{i}" for i in range(20)]
     expected = np.tile(names[:5], (50, 1))
     np.testing.assert_array_equal(model.predict_top_k(X, 5, names), expected)
-    monkeypatch.setattr(_base, "CLASS_BLOCK", 9)
+    monkeypatch.setattr(base, "CLASS_BLOCK", 9)
     np.testing.assert_array_equal(model.predict_top_k(X, 5, names), expected)
 
 
 def test_a_zero_row_of_a_large_batch_is_named_by_its_number(data, monkeypatch):
-    monkeypatch.setattr(_base, "BLOCK_BYTES", 1000)
-    monkeypatch.setattr(_base, "row_blocks", lambda n, *_: iter(np.array_split(np.arange(n), 9)))
+    monkeypatch.setattr(base, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(base, "row_blocks", lambda n, *_: iter(np.array_split(np.arange(n), 9)))
     X = data.X.copy()
     X[700] = 0
     with pytest.raises(InvalidInputError, match="row 700 of X holds only zeros"):
@@ -81,7 +81,7 @@ def test_a_zero_row_of_a_large_batch_is_named_by_its_number(data, monkeypatch):
 
 def counting(model, monkeypatch):
     """Count how often candidates are prepared, with every set of them worth keeping."""
-    monkeypatch.setattr(_prepared, "_WORTH_KEEPING", 1)
+    monkeypatch.setattr(prepared, "_WORTH_KEEPING", 1)
     calls = []
     prepare = type(model)._prepare
     monkeypatch.setattr(type(model), "_prepare", lambda s, S: calls.append(len(S)) or prepare(s, S))
@@ -117,15 +117,15 @@ def test_a_learned_array_written_to_in_place_is_noticed(data, monkeypatch):
 
 
 def test_what_is_kept_goes_with_the_classifier(data, monkeypatch):
-    monkeypatch.setattr(_prepared, "_WORTH_KEEPING", 1)
+    monkeypatch.setattr(prepared, "_WORTH_KEEPING", 1)
     model = fitted(data, lam=1.0)
     before = vars(model).copy()
     model.predict(data.X[:5])
     assert vars(model).keys() == before.keys()
-    assert model in _prepared._entries
-    kept = len(_prepared._entries)
+    assert model in prepared._entries
+    kept = len(prepared._entries)
     del model
-    assert len(_prepared._entries) == kept - 1
+    assert len(prepared._entries) == kept - 1
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32])

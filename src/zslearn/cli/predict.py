@@ -118,7 +118,7 @@ def _candidates(classifier: ZeroShotClassifier, options: dict[str, Any]) -> list
     if options["candidates"] is not None and not named:
         raise click.UsageError("--candidates names no class")
     if options["candidates_file"]:
-        named = read_names(options["candidates_file"])
+        named = tuple(read_names(options["candidates_file"]))
     if not named:
         return known.tolist()
     by_text = {str(name): name for name in known.tolist()}

@@ -21,8 +21,8 @@ class LajugieSpectral(MomentMapping):
     ``μ/2 ‖B‖² + max_P [Δ(C, P) + tr((P - C) Z B Zᵀ)]``: no partition P may look better to k-means
     than the true one C by less than its loss. Z are the centered rows divided by √N, and P runs
     over projectors of the rank of C, not over partitions: that is what *spectral* means, and this
-    is therefore not a reproduction of the published method. The loss is linear in P, so the worst P is
-    an eigenproblem in the span of features and class indicators, whose Gram matrix is in the
+    is therefore not a reproduction of the published method. The loss is linear in P, so the worst
+    P is an eigenproblem in the span of features and class indicators, whose Gram matrix is in the
     moments: a step costs the same for a hundred rows and for a million.
 
     Parameters

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from tests.datasets.xlsa17_folder import write_folder
-from zslearn.datasets import _fetch, fetch_archive, fetch_awa2, fetch_xlsa17
+from zslearn.datasets import downloads, fetch_archive, fetch_awa2, fetch_xlsa17
 from zslearn.exceptions import DownloadError, InvalidInputError
 
 
@@ -66,11 +66,11 @@ def offer(server, monkeypatch):
     """Return a function that puts an archive on the server in place of a public one."""
 
     def put(name, content, *, path=None, sha256=None):
-        file = _fetch.ARCHIVES[name].file
+        file = downloads.ARCHIVES[name].file
         server.files[file] = content
         url = server.url(path or file)
-        archive = _fetch.Archive(url, file, "small", sha256)
-        monkeypatch.setitem(_fetch.ARCHIVES, name, archive)
+        archive = downloads.Archive(url, file, "small", sha256)
+        monkeypatch.setitem(downloads.ARCHIVES, name, archive)
 
     return put
 
@@ -104,7 +104,7 @@ def test_cache_folder_from_the_environment(offer, tmp_path, monkeypatch):
 
 def test_user_cache_folder_is_the_default(monkeypatch):
     monkeypatch.delenv("ZSLEARN_DATA_HOME", raising=False)
-    assert _fetch.data_folder().name == "zslearn"
+    assert downloads.data_folder().name == "zslearn"
 
 
 def test_local_copy_needs_no_network(server, offer, tmp_path):
@@ -137,8 +137,8 @@ def test_failed_download_leaves_nothing_and_tells_the_manual_way(offer, tmp_path
 
 def test_no_network_tells_the_manual_way(offer, tmp_path, monkeypatch):
     # Port 9 of this machine answers nothing.
-    archive = _fetch.Archive("http://127.0.0.1:9/x.zip", "x.zip", "0.9 GB")
-    monkeypatch.setitem(_fetch.ARCHIVES, "xlsa17", archive)
+    archive = downloads.Archive("http://127.0.0.1:9/x.zip", "x.zip", "0.9 GB")
+    monkeypatch.setitem(downloads.ARCHIVES, "xlsa17", archive)
     with pytest.raises(DownloadError, match=r"\(0\.9 GB\).*Without a network, download"):
         fetch_xlsa17("CUB", data_home=tmp_path, progress=False)
     assert everything_below(tmp_path) == []
