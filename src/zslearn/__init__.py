@@ -1,3 +1,84 @@
-"""Zero-shot learning in the scikit-learn way."""
+"""Zero-shot learning in the scikit-learn way.
+
+The rooms and the ten names below are imported when they are first used, so that importing the
+package costs next to nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+from zslearn._optional import lazy_names
+
+if TYPE_CHECKING:
+    from zslearn import (
+        autoencoder,
+        cli,
+        cluster,
+        core,
+        datasets,
+        estimator_checks,
+        evaluation,
+        exceptions,
+        features,
+        metrics,
+        model_selection,
+        persistence,
+        reproduce,
+        scale,
+        signatures,
+        zero_shot,
+    )
+    from zslearn.autoencoder import SemanticAutoencoder
+    from zslearn.datasets import load_animals
+    from zslearn.evaluation import evaluate
+    from zslearn.model_selection import ClassKFold
+    from zslearn.persistence import load, save
+    from zslearn.signatures import Signatures
+    from zslearn.zero_shot import CalibratedStacking, PrototypeRegression, SAEClassifier
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "CalibratedStacking",
+    "ClassKFold",
+    "PrototypeRegression",
+    "SAEClassifier",
+    "SemanticAutoencoder",
+    "Signatures",
+    "__version__",
+    "autoencoder",
+    "cli",
+    "cluster",
+    "core",
+    "datasets",
+    "estimator_checks",
+    "evaluate",
+    "evaluation",
+    "exceptions",
+    "features",
+    "load",
+    "load_animals",
+    "metrics",
+    "model_selection",
+    "persistence",
+    "reproduce",
+    "save",
+    "scale",
+    "signatures",
+    "zero_shot",
+]
+
+_NAMES = {
+    "CalibratedStacking": "zero_shot",
+    "ClassKFold": "model_selection",
+    "PrototypeRegression": "zero_shot",
+    "SAEClassifier": "zero_shot",
+    "SemanticAutoencoder": "autoencoder",
+    "Signatures": "signatures",
+    "evaluate": "evaluation",
+    "load": "persistence",
+    "load_animals": "datasets",
+    "save": "persistence",
+}
+_ROOMS = [name for name in __all__ if name not in _NAMES and name != "__version__"]
+
+__getattr__, __dir__ = lazy_names(__name__, _NAMES | {room: room for room in _ROOMS})

@@ -1,9 +1,11 @@
-"""The one place that turns a missing extra into a clear message."""
+"""What is imported when it is needed: packages of an extra, and the public names of a room."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Mapping
 from types import ModuleType
+from typing import Any
 
 from zslearn.exceptions import MissingExtraError
 
@@ -32,3 +34,36 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
         if missing != module.partition(".")[0]:
             raise
         raise MissingExtraError(missing, extra, purpose) from error
+
+
+def lazy_names(
+    package: str, places: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package that imports a public name on first use.
+
+    Parameters
+    ----------
+    package : str
+        The package, its ``__name__``.
+    places : mapping of str to str
+        Every public name and the module inside the package that holds it; a name that is its own
+        place is a module.
+
+    Returns
+    -------
+    getattr, dir : callable
+        As PEP 562 wants them; a name once imported is an ordinary attribute.
+    """
+
+    def get(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = importlib.import_module(f"{package}.{places[name]}")
+        value = module if places[name] == name else getattr(module, name)
+        vars(importlib.import_module(package))[name] = value
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(importlib.import_module(package)), *places})
+
+    return get, names

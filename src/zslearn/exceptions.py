@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -118,6 +117,8 @@ class ClusterError(ZslearnError, ConnectionError):
 def closest_name(name: object, known: Iterable[object]) -> object | None:
     """Return the known name most like `name`, or None if nothing is near."""
     spelled = {str(_plain(other)): _plain(other) for other in known}
+    import difflib  # costs more than the rest of this module, for errors alone
+
     near = difflib.get_close_matches(str(_plain(name)), spelled, n=1, cutoff=0.6)
     return spelled[near[0]] if near else None
 

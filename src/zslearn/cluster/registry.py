@@ -1,13 +1,15 @@
-"""Names of the mappings, for the command line and for tables; one line a mapping."""
+"""Names of the mappings, for the command line and for tables; one line per mapping."""
 
 from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from zslearn.cluster.base import LinearMapping
 from zslearn.exceptions import InvalidInputError, closest_name
+
+if TYPE_CHECKING:
+    from zslearn.cluster.base import LinearMapping
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,21 @@ class Learner:
     parameters: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def module(self) -> str:
+        """The module of the class inside `zslearn.cluster`."""
+        return self.path.partition(":")[0]
+
+    @property
+    def class_name(self) -> str:
+        """The name of the class."""
+        return self.path.partition(":")[2]
+
+    @property
     def mapping(self) -> type[LinearMapping]:
         """The class, imported on first use."""
-        module, _, name = self.path.partition(":")
-        return getattr(importlib.import_module(f"zslearn.cluster.{module}"), name)
+        module = importlib.import_module(f"zslearn.cluster.{self.module}")
+        found: type[LinearMapping] = getattr(module, self.class_name)
+        return found
 
 
 LEARNERS: dict[str, Learner] = {

@@ -91,15 +91,13 @@ def _known_estimators() -> dict[str, str]:
         for name in zero_shot.__all__
         if _is_classifier(getattr(zero_shot, name))
     }
-    paths = [method.path.split(":") for method in zero_shot.METHODS.values()]
-    methods = {name: f"zslearn.zero_shot.{module}:{name}" for module, name in paths}
+    methods = {m.class_name: f"zslearn.zero_shot.{m.path}" for m in zero_shot.METHODS.values()}
     return public | methods | _clustering() | ESTIMATORS
 
 
 def _clustering() -> dict[str, str]:
     """Return SupervisedKMeans and every mapping it can hold."""
-    learners = {learner.mapping.__name__: learner.path for learner in cluster.LEARNERS.values()}
-    places = {name: f"zslearn.cluster.{path}" for name, path in learners.items()}
+    places = {m.class_name: f"zslearn.cluster.{m.path}" for m in cluster.LEARNERS.values()}
     return places | {"SupervisedKMeans": "zslearn.cluster:SupervisedKMeans"}
 
 

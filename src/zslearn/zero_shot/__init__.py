@@ -1,35 +1,40 @@
-"""Zero-shot classifiers, one method a file, all with one interface."""
+"""Zero-shot classifiers, one method per file, all with one interface."""
 
-from zslearn.zero_shot.base import ZeroShotClassifier
-from zslearn.zero_shot.calibration import CalibratedStacking
-from zslearn.zero_shot.legacy import LegacyAwA, LegacyCUB, LegacyImNet2
-from zslearn.zero_shot.linear.eszsl import ESZSLClassifier
-from zslearn.zero_shot.linear.eszsl_kernel import KernelESZSLClassifier
-from zslearn.zero_shot.linear.ridge import RidgeClassifierFS, RRZSLClassifier
-from zslearn.zero_shot.linear.sae import Explanation, SAEClassifier
-from zslearn.zero_shot.networks.ba_fc import BaFCClassifier
-from zslearn.zero_shot.networks.mlzsc import MLZSCClassifier
-from zslearn.zero_shot.networks.mtmdl import MTMDLClassifier
-from zslearn.zero_shot.networks.ss_voc import SSVocClassifier
-from zslearn.zero_shot.posterior.amp import AMPClassifier
-from zslearn.zero_shot.posterior.conse import ConSEClassifier
-from zslearn.zero_shot.posterior.dap import DAPClassifier
-from zslearn.zero_shot.posterior.direct_similarity import DirectSimilarityClassifier
-from zslearn.zero_shot.posterior.iap import IAPClassifier
-from zslearn.zero_shot.prototypes.exem import EXEMClassifier
-from zslearn.zero_shot.prototypes.gfzsl import GFZSLClassifier
-from zslearn.zero_shot.prototypes.ncm import NCMClassifier
-from zslearn.zero_shot.prototypes.prototype_regression import PrototypeRegression
-from zslearn.zero_shot.ranking.ale import ALEClassifier
-from zslearn.zero_shot.ranking.devise import DeViSEClassifier
-from zslearn.zero_shot.ranking.ds_sje import DSSJEClassifier
-from zslearn.zero_shot.ranking.sje import SJEClassifier
+from typing import TYPE_CHECKING
+
+from zslearn._optional import lazy_names
 from zslearn.zero_shot.registry import METHODS, make_classifier
-from zslearn.zero_shot.synthesised.jlse import JLSEClassifier
-from zslearn.zero_shot.synthesised.sse import SSEClassifier
-from zslearn.zero_shot.synthesised.sync import SynCClassifier
 from zslearn.zero_shot.tags import ZeroShotTags
-from zslearn.zero_shot.transductive.pst import PSTClassifier
+
+if TYPE_CHECKING:
+    from zslearn.zero_shot.base import ZeroShotClassifier
+    from zslearn.zero_shot.calibration import CalibratedStacking
+    from zslearn.zero_shot.legacy import LegacyAwA, LegacyCUB, LegacyImNet2
+    from zslearn.zero_shot.linear.eszsl import ESZSLClassifier
+    from zslearn.zero_shot.linear.eszsl_kernel import KernelESZSLClassifier
+    from zslearn.zero_shot.linear.ridge import RidgeClassifierFS, RRZSLClassifier
+    from zslearn.zero_shot.linear.sae import Explanation, SAEClassifier
+    from zslearn.zero_shot.networks.ba_fc import BaFCClassifier
+    from zslearn.zero_shot.networks.mlzsc import MLZSCClassifier
+    from zslearn.zero_shot.networks.mtmdl import MTMDLClassifier
+    from zslearn.zero_shot.networks.ss_voc import SSVocClassifier
+    from zslearn.zero_shot.posterior.amp import AMPClassifier
+    from zslearn.zero_shot.posterior.conse import ConSEClassifier
+    from zslearn.zero_shot.posterior.dap import DAPClassifier
+    from zslearn.zero_shot.posterior.direct_similarity import DirectSimilarityClassifier
+    from zslearn.zero_shot.posterior.iap import IAPClassifier
+    from zslearn.zero_shot.prototypes.exem import EXEMClassifier
+    from zslearn.zero_shot.prototypes.gfzsl import GFZSLClassifier
+    from zslearn.zero_shot.prototypes.ncm import NCMClassifier
+    from zslearn.zero_shot.prototypes.prototype_regression import PrototypeRegression
+    from zslearn.zero_shot.ranking.ale import ALEClassifier
+    from zslearn.zero_shot.ranking.devise import DeViSEClassifier
+    from zslearn.zero_shot.ranking.ds_sje import DSSJEClassifier
+    from zslearn.zero_shot.ranking.sje import SJEClassifier
+    from zslearn.zero_shot.synthesised.jlse import JLSEClassifier
+    from zslearn.zero_shot.synthesised.sse import SSEClassifier
+    from zslearn.zero_shot.synthesised.sync import SynCClassifier
+    from zslearn.zero_shot.transductive.pst import PSTClassifier
 
 __all__ = [
     "METHODS",
@@ -68,3 +73,13 @@ __all__ = [
     "ZeroShotTags",
     "make_classifier",
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "CalibratedStacking": "calibration",
+        "Explanation": "linear.sae",
+        "ZeroShotClassifier": "base",
+        **{method.class_name: method.module for method in METHODS.values()},
+    },
+)

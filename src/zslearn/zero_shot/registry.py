@@ -1,14 +1,16 @@
-"""Names of the methods, for the command line and for tables; one line a method."""
+"""Names of the methods, for the command line and for tables; one entry per method."""
 
 from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zslearn.exceptions import InvalidInputError, closest_name
-from zslearn.zero_shot.base import ZeroShotClassifier
 from zslearn.zero_shot.tags import ZeroShotTags
+
+if TYPE_CHECKING:
+    from zslearn.zero_shot.base import ZeroShotClassifier
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class Method:
         ``module:Class`` inside `zslearn.zero_shot`.
     title : str
         What tables call it.
+    tags : ZeroShotTags
+        The facts about the class, here so that listing them imports nothing heavy.
     cost : {"instant", "seconds", "minutes"}
         Time of a fit on CUB (7,057 samples, 1,280 features, 150 classes) on one core.
     parameters : dict
@@ -29,73 +33,241 @@ class Method:
 
     path: str
     title: str
+    tags: ZeroShotTags
     cost: str = "seconds"
     parameters: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def estimator(self) -> type[ZeroShotClassifier]:
-        """The class, imported on first use."""
-        module, _, name = self.path.partition(":")
-        return getattr(importlib.import_module(f"zslearn.zero_shot.{module}"), name)
+    def module(self) -> str:
+        """The module of the class inside `zslearn.zero_shot`."""
+        return self.path.partition(":")[0]
 
     @property
-    def tags(self) -> ZeroShotTags:
-        """The facts the class tells about itself."""
-        return self.estimator.zero_shot_tags
+    def class_name(self) -> str:
+        """The name of the class."""
+        return self.path.partition(":")[2]
 
+    @property
+    def estimator(self) -> type[ZeroShotClassifier]:
+        """The class, imported on first use."""
+        module = importlib.import_module(f"zslearn.zero_shot.{self.module}")
+        found: type[ZeroShotClassifier] = getattr(module, self.class_name)
+        return found
+
+
+_SAE = ZeroShotTags(reference="Kodirov, Xiang & Gong, CVPR 2017")
+_SYNC = ZeroShotTags(closed_form=False, reference="Changpinyo, Chao, Gong & Sha, CVPR 2016")
+_SSE = ZeroShotTags(
+    closed_form=False, deterministic=False, reference="Zhang & Saligrama, ICCV 2015"
+)
 
 METHODS: dict[str, Method] = {
-    "sae": Method("linear.sae:SAEClassifier", "SAE (decoder)"),
+    "sae": Method("linear.sae:SAEClassifier", "SAE (decoder)", _SAE),
     "sae-encode": Method(
-        "linear.sae:SAEClassifier", "SAE (encoder)", parameters={"direction": "encode"}
+        "linear.sae:SAEClassifier", "SAE (encoder)", _SAE, parameters={"direction": "encode"}
     ),
-    "sae-both": Method("linear.sae:SAEClassifier", "SAE (both)", parameters={"direction": "both"}),
+    "sae-both": Method(
+        "linear.sae:SAEClassifier", "SAE (both)", _SAE, parameters={"direction": "both"}
+    ),
     "prototype-regression": Method(
-        "prototypes.prototype_regression:PrototypeRegression", "Prototype regression (ours)"
+        "prototypes.prototype_regression:PrototypeRegression",
+        "Prototype regression (ours)",
+        ZeroShotTags(several_spaces=True, reference="zslearn; see docs/prototype_regression.md"),
     ),
-    "legacy_awa": Method("legacy:LegacyAwA", "SAE, authors' AwA demo"),
-    "legacy_cub": Method("legacy:LegacyCUB", "SAE, authors' CUB demo"),
-    "legacy_imnet2": Method("legacy:LegacyImNet2", "SAE, authors' ImNet-2 demo"),
-    "ridge-fs": Method("linear.ridge:RidgeClassifierFS", "Ridge F→S", "seconds"),
-    "rrzsl": Method("linear.ridge:RRZSLClassifier", "Ridge S→F (RRZSL)", "instant"),
-    "eszsl": Method("linear.eszsl:ESZSLClassifier", "ESZSL", "seconds"),
-    "sje": Method("ranking.sje:SJEClassifier", "SJE"),
-    "ale": Method("ranking.ale:ALEClassifier", "ALE"),
-    "devise": Method("ranking.devise:DeViSEClassifier", "DeViSE"),
-    "ds-sje": Method("ranking.ds_sje:DSSJEClassifier", "DS-SJE (given text embeddings)"),
+    "legacy_awa": Method(
+        "legacy:LegacyAwA",
+        "SAE, authors' AwA demo",
+        ZeroShotTags(
+            candidate_dependent=True,
+            reference="Kodirov, Xiang & Gong, CVPR 2017; the authors' released demo",
+        ),
+    ),
+    "legacy_cub": Method(
+        "legacy:LegacyCUB",
+        "SAE, authors' CUB demo",
+        ZeroShotTags(
+            transductive=True,
+            min_batch=30,
+            reference="Kodirov, Xiang & Gong, CVPR 2017; the authors' released demo",
+        ),
+    ),
+    "legacy_imnet2": Method(
+        "legacy:LegacyImNet2",
+        "SAE, authors' ImNet-2 demo",
+        ZeroShotTags(
+            transductive=True,
+            min_batch=30,
+            reference="Kodirov, Xiang & Gong, CVPR 2017; the authors' released demo",
+        ),
+    ),
+    "ridge-fs": Method(
+        "linear.ridge:RidgeClassifierFS",
+        "Ridge F→S",
+        ZeroShotTags(reference="baseline of Kodirov, Xiang & Gong, CVPR 2017"),
+    ),
+    "rrzsl": Method(
+        "linear.ridge:RRZSLClassifier",
+        "Ridge S→F (RRZSL)",
+        ZeroShotTags(reference="Shigeto, Suzuki, Hara, Shimbo & Matsumoto, ECML 2015"),
+        cost="instant",
+    ),
+    "eszsl": Method(
+        "linear.eszsl:ESZSLClassifier",
+        "ESZSL",
+        ZeroShotTags(reference="Romera-Paredes & Torr, ICML 2015"),
+    ),
+    "sje": Method(
+        "ranking.sje:SJEClassifier",
+        "SJE",
+        ZeroShotTags(
+            closed_form=False,
+            deterministic=False,
+            several_spaces=True,
+            reference="Akata, Reed, Walter, Lee & Schiele, CVPR 2015",
+        ),
+    ),
+    "ale": Method(
+        "ranking.ale:ALEClassifier",
+        "ALE",
+        ZeroShotTags(
+            closed_form=False,
+            deterministic=False,
+            reference="Akata, Perronnin, Harchaoui & Schmid, TPAMI 2016",
+        ),
+    ),
+    "devise": Method(
+        "ranking.devise:DeViSEClassifier",
+        "DeViSE",
+        ZeroShotTags(closed_form=False, deterministic=False, reference="Frome et al., NIPS 2013"),
+    ),
+    "ds-sje": Method(
+        "ranking.ds_sje:DSSJEClassifier",
+        "DS-SJE (given text embeddings)",
+        ZeroShotTags(
+            closed_form=False,
+            deterministic=False,
+            reference="Reed, Akata, Lee & Schiele, CVPR 2016 (text tower pre-computed)",
+        ),
+    ),
     "sync-ovo": Method(
-        "synthesised.sync:SynCClassifier", "SynC (one-vs-other)", parameters={"loss": "ovo"}
+        "synthesised.sync:SynCClassifier", "SynC (one-vs-other)", _SYNC, parameters={"loss": "ovo"}
     ),
     "sync-cs": Method(
         "synthesised.sync:SynCClassifier",
         "SynC (Crammer–Singer)",
-        "minutes",
+        _SYNC,
+        cost="minutes",
         parameters={"loss": "cs"},
     ),
     "sync-struct": Method(
-        "synthesised.sync:SynCClassifier", "SynC (struct)", "minutes", parameters={"loss": "struct"}
+        "synthesised.sync:SynCClassifier",
+        "SynC (struct)",
+        _SYNC,
+        cost="minutes",
+        parameters={"loss": "struct"},
     ),
     "eszsl-kernel": Method(
-        "linear.eszsl_kernel:KernelESZSLClassifier", "ESZSL (kernel)", "seconds"
+        "linear.eszsl_kernel:KernelESZSLClassifier",
+        "ESZSL (kernel)",
+        ZeroShotTags(reference="Romera-Paredes & Torr, ICML 2015"),
     ),
-    "dap": Method("posterior.dap:DAPClassifier", "DAP", "seconds"),
-    "iap": Method("posterior.iap:IAPClassifier", "IAP", "seconds"),
-    "conse": Method("posterior.conse:ConSEClassifier", "ConSE", "seconds"),
+    "dap": Method(
+        "posterior.dap:DAPClassifier",
+        "DAP",
+        ZeroShotTags(closed_form=False, reference="Lampert, Nickisch & Harmeling, CVPR 2009"),
+    ),
+    "iap": Method(
+        "posterior.iap:IAPClassifier",
+        "IAP",
+        ZeroShotTags(closed_form=False, reference="Lampert, Nickisch & Harmeling, CVPR 2009"),
+    ),
+    "conse": Method(
+        "posterior.conse:ConSEClassifier",
+        "ConSE",
+        ZeroShotTags(closed_form=False, reference="Norouzi et al., ICLR 2014"),
+    ),
     "direct-similarity": Method(
-        "posterior.direct_similarity:DirectSimilarityClassifier", "Direct similarity", "seconds"
+        "posterior.direct_similarity:DirectSimilarityClassifier",
+        "Direct similarity",
+        ZeroShotTags(closed_form=False, reference="Rohrbach, Stark & Schiele, CVPR 2011"),
     ),
-    "ncm": Method("prototypes.ncm:NCMClassifier", "NCM (Mensink)", "seconds"),
-    "gfzsl": Method("prototypes.gfzsl:GFZSLClassifier", "GFZSL", "seconds"),
-    "exem": Method("prototypes.exem:EXEMClassifier", "EXEM", "seconds"),
-    "pst": Method("transductive.pst:PSTClassifier", "PST", "seconds"),
-    "amp": Method("posterior.amp:AMPClassifier", "AMP", "seconds"),
-    "ba-fc": Method("networks.ba_fc:BaFCClassifier", "Ba et al. (fc)"),
-    "mtmdl": Method("networks.mtmdl:MTMDLClassifier", "MTMDL"),
-    "mlzsc": Method("networks.mlzsc:MLZSCClassifier", "MLZSC (Bucher et al.)"),
-    "ss-voc": Method("networks.ss_voc:SSVocClassifier", "SS-Voc"),
-    "sse-int": Method("synthesised.sse:SSEClassifier", "SSE (INT)", parameters={"kind": "int"}),
-    "sse-relu": Method("synthesised.sse:SSEClassifier", "SSE (ReLU)", parameters={"kind": "relu"}),
-    "jlse": Method("synthesised.jlse:JLSEClassifier", "JLSE (small form)"),
+    "ncm": Method(
+        "prototypes.ncm:NCMClassifier",
+        "NCM (Mensink)",
+        ZeroShotTags(
+            closed_form=False, reference="Mensink, Verbeek, Perronnin & Csurka, ECCV 2012"
+        ),
+    ),
+    "gfzsl": Method(
+        "prototypes.gfzsl:GFZSLClassifier",
+        "GFZSL",
+        ZeroShotTags(reference="Verma & Rai, ECML 2017"),
+    ),
+    "exem": Method(
+        "prototypes.exem:EXEMClassifier",
+        "EXEM",
+        ZeroShotTags(reference="Changpinyo, Chao & Sha, ICCV 2017"),
+    ),
+    "pst": Method(
+        "transductive.pst:PSTClassifier",
+        "PST",
+        ZeroShotTags(
+            transductive=True,
+            closed_form=False,
+            candidate_dependent=True,
+            min_batch=5,
+            reference="Rohrbach, Ebert & Schiele, NIPS 2013",
+        ),
+    ),
+    "amp": Method(
+        "posterior.amp:AMPClassifier",
+        "AMP",
+        ZeroShotTags(
+            closed_form=False,
+            several_spaces=True,
+            candidate_dependent=True,
+            reference="Fu, Xiang, Kodirov & Gong, CVPR 2015",
+        ),
+    ),
+    "ba-fc": Method(
+        "networks.ba_fc:BaFCClassifier",
+        "Ba et al. (fc)",
+        ZeroShotTags(
+            closed_form=False,
+            deterministic=False,
+            reference="Ba, Swersky, Fidler & Salakhutdinov, ICCV 2015 (fc)",
+        ),
+    ),
+    "mtmdl": Method(
+        "networks.mtmdl:MTMDLClassifier",
+        "MTMDL",
+        ZeroShotTags(
+            closed_form=False, deterministic=False, reference="Yang & Hospedales, ICLR 2015"
+        ),
+    ),
+    "mlzsc": Method(
+        "networks.mlzsc:MLZSCClassifier",
+        "MLZSC (Bucher et al.)",
+        ZeroShotTags(
+            closed_form=False, deterministic=False, reference="Bucher, Herbin & Jurie, ECCV 2016"
+        ),
+    ),
+    "ss-voc": Method(
+        "networks.ss_voc:SSVocClassifier",
+        "SS-Voc",
+        ZeroShotTags(closed_form=False, reference="Fu & Sigal, CVPR 2016"),
+    ),
+    "sse-int": Method(
+        "synthesised.sse:SSEClassifier", "SSE (INT)", _SSE, parameters={"kind": "int"}
+    ),
+    "sse-relu": Method(
+        "synthesised.sse:SSEClassifier", "SSE (ReLU)", _SSE, parameters={"kind": "relu"}
+    ),
+    "jlse": Method(
+        "synthesised.jlse:JLSEClassifier",
+        "JLSE (small form)",
+        ZeroShotTags(closed_form=False, reference="Zhang & Saligrama, CVPR 2016"),
+    ),
 }
 
 

@@ -1,0 +1,124 @@
+"""The package as a whole: what importing it costs, what it offers, what its rooms may use."""
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import zslearn
+from zslearn import cluster, zero_shot
+
+SOURCES = Path(zslearn.__file__).parent
+ROOT = Path(__file__).parents[1]
+HEADLINES = {
+    "CalibratedStacking",
+    "ClassKFold",
+    "PrototypeRegression",
+    "SAEClassifier",
+    "SemanticAutoencoder",
+    "Signatures",
+    "evaluate",
+    "load",
+    "load_animals",
+    "save",
+}
+
+
+def modules_after(code):
+    """The modules a fresh interpreter holds after running some code."""
+    script = f"{code}\nimport sys\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import zslearn",
+        "import zslearn.zero_shot; zslearn.zero_shot.METHODS['sae'].tags.kind",
+        "import zslearn.cluster; zslearn.cluster.LEARNERS['sae'].title",
+    ],
+)
+def test_looking_around_imports_nothing_heavy(code):
+    assert not modules_after(code) & {"numpy", "scipy", "sklearn", "click", "difflib"}
+
+
+def test_the_package_offers_its_headline_names_and_every_room():
+    rooms = {path.parent.name for path in SOURCES.glob("*/__init__.py")} | {"exceptions"}
+    assert set(zslearn.__all__) == HEADLINES | rooms | {"__version__"}
+
+
+@pytest.mark.parametrize("package", [zslearn, zero_shot, cluster], ids=lambda p: p.__name__)
+def test_every_public_name_is_there_and_is_the_real_one(package):
+    assert set(package.__all__) <= set(dir(package))
+    for name in package.__all__:
+        value = getattr(package, name)
+        if isinstance(value, type):
+            assert getattr(importlib.import_module(value.__module__), name) is value
+    with pytest.raises(
+        AttributeError, match=f"{package.__name__!r} has no attribute 'SAEClasifier'"
+    ):
+        package.SAEClasifier  # noqa: B018
+
+
+@pytest.mark.parametrize("package", [zero_shot, cluster], ids=lambda p: p.__name__)
+def test_names_for_type_checkers_are_the_public_names(package):
+    tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
+    imported = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module.startswith(package.__name__)
+        for alias in node.names
+    }
+    assert imported == set(package.__all__)
+
+
+def test_type_checkers_may_read_the_package():
+    assert files("zslearn").joinpath("py.typed").is_file()
+
+
+def test_the_version_is_written_once_and_the_citation_follows():
+    pyproject = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version = ", pyproject, flags=re.M) == []
+    assert re.findall(r"^version: (.+)$", citation, flags=re.M) == [zslearn.__version__]
+
+
+def private_uses(path, source):
+    """Yield what a file takes from another room although its name says it is private."""
+    room = path.parts[0]
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("zslearn."):
+            continue
+        _, other, *inner = node.module.split(".")
+        names = [alias.name for alias in node.names] if other != room else []
+        yield from (f"{node.module}.{name}" for name in [*inner, *names] if name.startswith("_"))
+
+
+@pytest.mark.parametrize(
+    "path", sorted(path.relative_to(SOURCES) for path in SOURCES.rglob("*.py")), ids=str
+)
+def test_no_room_uses_a_private_name_of_another(path):
+    assert list(private_uses(path, (SOURCES / path).read_text(encoding="utf-8"))) == []
+
+
+def test_a_private_name_of_another_room_is_found():
+    path = Path("cli", "fit.py")
+    assert list(private_uses(path, "from zslearn.core.moments import _add")) == [
+        "zslearn.core.moments._add"
+    ]
+    assert list(private_uses(path, "from zslearn.core._sums import add"))
+    assert not list(private_uses(path, "from zslearn._files import replacing"))
+    assert not list(private_uses(path, "from zslearn.cli.files import _read"))
+
+
+def test_files_carry_no_underscore_but_for_four():
+    private = {p.name for p in SOURCES.rglob("_*.py") if not p.name.startswith("__")}
+    assert private <= {"_files.py", "_optional.py", "_parameters.py", "_progress.py"}
+    assert {p.parent for p in SOURCES.rglob("_*.py") if p.name in private} <= {SOURCES}
