@@ -19,12 +19,13 @@ from zslearn.exceptions import (
 )
 from zslearn.signatures import blocks as spaces
 from zslearn.signatures import checks, files, scaling
+from zslearn.signatures.new_classes import NewClasses
 
 Label = str | int
 FloatArray = NDArray[np.float64]
 
 
-class Signatures:
+class Signatures(NewClasses):
     """The semantic vector of every class: names × vectors, never changed once made.
 
     Methods that change something return a new table. Copying returns the table itself, so

@@ -1,0 +1,232 @@
+"""Signatures of new classes: from texts, from a class that is much alike, from several classes."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.exceptions import InvalidInputError, InvalidTypeError, closest_name
+from zslearn.signatures.checks import label_list, listed
+from zslearn.signatures.scaling import unit_length
+
+if TYPE_CHECKING:
+    from zslearn.signatures.table import Signatures
+
+FloatArray = NDArray[np.float64]
+
+
+class NewClasses:
+    """The part of `Signatures` that makes rows for classes nobody has measured."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # what `Signatures` brings
+        dimensions: tuple[str, ...]
+
+        def __getitem__(self, name: Any) -> FloatArray: ...
+        def _replace(self, **changes: Any) -> Signatures: ...
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Mapping[Any, str | Sequence[str]],
+        encoder: Any,
+        *,
+        templates: str | Sequence[str] = "{}",
+    ) -> Signatures:
+        """Make a table from descriptions or names, by a text encoder.
+
+        Every text is encoded and scaled to unit length, so that no text counts more than another;
+        the vectors of a class are averaged, and the mean is scaled to unit length again.
+
+        Parameters
+        ----------
+        texts : mapping of class to str or sequence of str
+            One text per class or several.
+        encoder : object with ``transform``
+            Turns a list of n texts into an array of shape (n, n_dimensions), for example
+            `zslearn.semantics.TextEncoder`. If it has ``get_feature_names_out``, the dimensions
+            get these names.
+        templates : str or sequence of str, default="{}"
+            Sentences with one ``{}`` for the text, such as ``"a photo of a {}"``. With several,
+            each text is put into each of them.
+
+        Returns
+        -------
+        Signatures
+            One row per class, in the order of `texts`, each of unit length.
+
+        Examples
+        --------
+        >>> from sklearn.feature_extraction.text import HashingVectorizer
+        >>> from zslearn.signatures import Signatures
+        >>> texts = {"zebra": ["a striped horse", "black and white"], "otter": "it swims"}
+        >>> encoder = HashingVectorizer(n_features=64)  # counts words; any encoder will do
+        >>> Signatures.from_texts(texts, encoder)
+        Signatures(2 classes × 64 dimensions: zebra, otter)
+        """
+        if not isinstance(texts, Mapping):
+            raise InvalidTypeError(
+                f"from_texts takes {{class: text or texts}}; got {type(texts).__name__}. For names "
+                "alone pass {name: name for name in names}."
+            )
+        sentences = {name: _filled(name, given, templates) for name, given in texts.items()}
+        if not sentences:
+            raise InvalidInputError("The table is empty: from_texts needs at least one class.")
+        every = [text for group in sentences.values() for text in group]
+        owners = np.repeat(list(sentences), [len(group) for group in sentences.values()])
+        encoded = _encoded(encoder, every)
+        units = unit_length(encoded, owners, {})
+        ends = np.cumsum([len(group) for group in sentences.values()])
+        means = np.stack([part.mean(axis=0) for part in np.split(units, ends[:-1])])
+        vectors = unit_length(means, np.array(list(sentences)), {})
+        named = getattr(encoder, "get_feature_names_out", None)
+        return cls(list(sentences), vectors, _titles(named))  # type: ignore[call-arg, return-value]
+
+    def like(
+        self,
+        known: Any,
+        changes: Mapping[str, float] | None = None,
+        /,
+        *,
+        name: Any,
+        **values: float,
+    ) -> Signatures:
+        """Return the row of a new class: that of a known class with some values changed.
+
+        Parameters
+        ----------
+        known : label
+            The class the new one is much like.
+        changes : mapping of str to float, default=None
+            New values by dimension, for dimensions whose names are no Python words.
+        name : label
+            Name of the new class.
+        **values : float
+            New values by dimension.
+
+        Returns
+        -------
+        Signatures
+            A table of one class, which `append` and a classifier's ``add_classes`` take.
+
+        Examples
+        --------
+        >>> from zslearn.datasets import load_animals
+        >>> animals = load_animals().signatures
+        >>> okapi = animals.like("horse", name="okapi", stripes=80, domestic=0)
+        >>> okapi
+        Signatures(1 class × 85 dimensions: okapi)
+        >>> len(animals.append(okapi))
+        29
+        """
+        row = self[known].copy()
+        for dimension, value in {**(changes or {}), **values}.items():
+            row[self._column(dimension)] = _number(dimension, value)
+        return self._replace(names=[name], vectors=row[None])
+
+    def mix(self, weights: Mapping[Any, float], *, name: Any) -> Signatures:
+        """Return the row of a new class: the weighted mean of known classes.
+
+        Parameters
+        ----------
+        weights : mapping of label to float
+            How much of each class; not negative, and scaled to the sum 1.
+        name : label
+            Name of the new class.
+
+        Returns
+        -------
+        Signatures
+            A table of one class, which `append` and a classifier's ``add_classes`` take.
+
+        Examples
+        --------
+        >>> from zslearn.signatures import Signatures
+        >>> table = Signatures(["horse", "zebra"], [[0, 1], [1, 1]], ["stripes", "tail"])
+        >>> table.mix({"horse": 3, "zebra": 1}, name="quagga").vectors
+        array([[0.25, 1.  ]])
+        """
+        shares = np.array([_number(label, share) for label, share in weights.items()])
+        if not len(shares) or shares.min() < 0 or shares.sum() <= 0:
+            raise InvalidInputError(
+                "mix needs weights of at least one class, none negative and not all zero; got "
+                f"{dict(weights)}."
+            )
+        row = (shares / shares.sum()) @ np.stack([self[label] for label in weights])
+        return self._replace(names=[name], vectors=row[None])
+
+    def _column(self, dimension: str) -> int:
+        """Return the position of a dimension, or name the closest one."""
+        if dimension not in self.dimensions:
+            near = closest_name(dimension, self.dimensions)
+            hint = f", the closest is {near!r}" if near is not None else ""
+            raise InvalidInputError(
+                f"There is no dimension {dimension!r}; the table has {len(self.dimensions)}{hint}."
+            )
+        return self.dimensions.index(dimension)
+
+
+def _filled(name: Any, given: Any, templates: str | Sequence[str]) -> list[str]:
+    """Put every text of a class into every template."""
+    texts = [given] if isinstance(given, str) else label_list(given)
+    if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
+        raise InvalidInputError(
+            f"Class {name!r} needs a text or several, none empty; got {given!r}."
+        )
+    frames = [templates] if isinstance(templates, str) else list(templates)
+    for frame in frames:
+        _check_template(frame)
+    if not frames:
+        raise InvalidInputError("templates is empty; leave it out or give one such as '{}'.")
+    return [frame.format(text) for text in texts for frame in frames]
+
+
+def _check_template(frame: Any) -> None:
+    """Refuse a template that has not exactly one plain place for the text."""
+    try:
+        fields = [part[1:] for part in string.Formatter().parse(frame) if part[1] is not None]
+    except (ValueError, TypeError):
+        fields = []
+    if fields != [("", "", None)]:
+        raise InvalidInputError(
+            f"A template needs exactly one {{}} for the text, as in 'a photo of a {{}}'; "
+            f"got {frame!r}."
+        )
+
+
+def _encoded(encoder: Any, texts: list[str]) -> FloatArray:
+    """Encode the texts, and check what comes back."""
+    if not hasattr(encoder, "transform"):
+        raise InvalidTypeError(
+            f"The encoder must have the method transform; got {type(encoder).__name__}. Use "
+            "zslearn.semantics.TextEncoder()."
+        )
+    vectors = encoder.transform(texts)
+    dense = vectors.toarray() if hasattr(vectors, "toarray") else np.asarray(vectors)
+    if dense.ndim != 2 or len(dense) != len(texts):
+        raise InvalidInputError(
+            f"The encoder gave an array of shape {dense.shape} for {len(texts)} texts; it must "
+            "give one vector per text."
+        )
+    return np.asarray(dense, dtype=np.float64)
+
+
+def _titles(get_names: Any) -> list[str] | None:
+    """Return the encoder's names for the dimensions, if it has any."""
+    return None if get_names is None else [str(title) for title in get_names()]
+
+
+def _number(of: Any, value: Any) -> float:
+    """Return a finite number, or say of what it is none."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number) or isinstance(value, str):
+        raise InvalidInputError(f"{listed([of])} needs a finite number; got {value!r}.")
+    return number
