@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
+import shutil
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn.exceptions import InvalidInputError, MissingFileError, WriteError, ZslearnError
+
+try:
+    import fcntl
+except ImportError:  # Windows: strays stay, nothing else changes
+    fcntl = None  # type: ignore[assignment]
 
 PathLike = str | os.PathLike[str]
+_TEMPORARY = ".zslearn-"
+_WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES)
 
 
 @contextmanager
@@ -22,25 +32,116 @@ def naming(path: PathLike) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise MissingFileError(f"There is no file {os.fspath(path)!r}; check the path.") from error
+    except IsADirectoryError as error:
+        raise InvalidInputError(f"{os.fspath(path)} is a folder; give a file.") from error
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"{os.fspath(path)}: not UTF-8 text ({error}).") from error
     except InvalidInputError as error:
         raise InvalidInputError(f"{os.fspath(path)}: {error}") from error
 
 
+def check_is_file(path: PathLike, remedy: str = "check the path") -> None:
+    """Refuse a path at which there is no file, or a folder."""
+    if os.path.isdir(path):
+        raise InvalidInputError(f"{os.fspath(path)} is a folder; give a file.")
+    if not os.path.isfile(path):
+        raise MissingFileError(f"There is no file {os.fspath(path)!r}; {remedy}.")
+
+
+def inside(folder: Path, name: str) -> Path:
+    """Return the path of `name` in a folder, refusing a name that leads out of it."""
+    # Windows takes both slashes and drive letters, and its archives come here too.
+    parts = PurePosixPath(name.replace("\\", "/"))
+    if not name or parts.is_absolute() or ".." in parts.parts or name[1:2] == ":":
+        raise InvalidInputError(f"the name {name!r} points outside its folder.")
+    if "\0" in name:
+        raise InvalidInputError(f"the name {name!r} holds a NUL.")
+    return folder / parts
+
+
 @contextmanager
 def replacing(path: PathLike) -> Iterator[IO[bytes]]:
-    """Open a temporary file beside `path` that takes its place when all went well."""
+    """Open a temporary file beside `path` that takes its place when all went well.
+
+    What a killed process left behind is removed when a later one first writes to the folder.
+    """
     target = Path(path)
     if not target.parent.is_dir():
         raise MissingFileError(f"There is no folder {str(target.parent)!r}; create it first.")
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with open(temporary, "xb") as file:
+    with _temporary(target, lambda path: path.touch(exist_ok=False)) as temporary:
+        with temporary.open("wb") as file:
             yield file
         os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(path: PathLike) -> Iterator[Path]:
+    """Make a temporary folder beside `path` that takes its place when all went well."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _temporary(target, Path.mkdir) as temporary:
+        yield temporary
+        os.replace(temporary, target)
+
+
+@contextmanager
+def _temporary(target: Path, make: Callable[[Path], None]) -> Iterator[Path]:
+    """Make a file or folder beside the target that is locked while it lasts, then removed."""
+    with _naming(target):
+        _remove_strays(target.parent.resolve())
+        path, descriptor = _made_and_locked(target, make)
+        try:
+            yield path
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+            _remove(path)
+
+
+def _made_and_locked(target: Path, make: Callable[[Path], None]) -> tuple[Path, int | None]:
+    while True:
+        path = target.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}.tmp")
+        make(path)
+        if fcntl is None:
+            return path, None
+        descriptor = os.open(path, os.O_RDONLY)
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if path.exists():  # else somebody took it for a stray before it was locked
+            return path, descriptor
+        os.close(descriptor)
+
+
+@cache
+def _remove_strays(folder: Path) -> None:
+    """Remove temporary files and folders whose writer is dead: nobody holds their lock."""
+    for stray in folder.glob(f"{_TEMPORARY}*.tmp") if fcntl is not None else ():
+        with suppress(OSError):  # gone meanwhile, locked, or not ours
+            descriptor = os.open(stray, os.O_RDONLY)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _remove(stray)
+            finally:
+                os.close(descriptor)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _naming(target: Path) -> Iterator[None]:
+    """Name the file that could not be written, as the system does not for a full disk."""
+    try:
+        yield
+    except OSError as error:
+        ours = error.filename is None or _TEMPORARY in str(error.filename)
+        if isinstance(error, ZslearnError) or not ours or error.errno not in _WRITE_ERRORS:
+            raise
+        raise WriteError(target, error) from error
 
 
 def read_names(path: PathLike) -> list[str]:
@@ -49,10 +150,7 @@ def read_names(path: PathLike) -> list[str]:
     Both ``antelope`` and AwA's ``1<tab>antelope`` are read as "antelope".
     """
     place = Path(path)
-    if not place.is_file():
-        raise MissingFileError(
-            f"There is no file {str(place)!r}; it must hold one class name per line."
-        )
+    check_is_file(place, "it must hold one class name per line")
     try:
         lines = place.read_text("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
@@ -61,6 +159,13 @@ def read_names(path: PathLike) -> list[str]:
     if not names:
         raise InvalidInputError(f"{place} is empty; it must hold one class name per line.")
     return names
+
+
+def first_line(error: BaseException) -> str:
+    """Return what another library says is wrong as one short line that can be printed anywhere."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    shown = "".join(letter if letter.isprintable() else "?" for letter in text)
+    return shown if len(shown) <= 200 else shown[:197] + "..."
 
 
 def json_ready(value: Any) -> Any:

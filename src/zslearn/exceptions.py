@@ -35,6 +35,16 @@ class MissingFileError(ZslearnError, FileNotFoundError):
     """A file or folder that is not there."""
 
 
+class WriteError(ZslearnError, OSError):
+    """A file that could not be written; what was there before is unchanged."""
+
+    def __init__(self, path: object, reason: OSError) -> None:
+        super().__init__(
+            f"{path!s} could not be written ({reason.strerror or reason}); nothing was changed. "
+            "Make room, or choose another place."
+        )
+
+
 class UnknownClassError(InvalidInputError):
     """Class names that have no signature.
 
@@ -115,11 +125,11 @@ class ClusterError(ZslearnError, ConnectionError):
 
 
 def closest_name(name: object, known: Iterable[object]) -> object | None:
-    """Return the known name most like `name`, or None if nothing is near."""
-    spelled = {str(_plain(other)): _plain(other) for other in known}
+    """Return the known name most like `name`, capitals aside, or None if nothing is near."""
+    spelled = {str(_plain(other)).casefold(): _plain(other) for other in known}
     import difflib  # costs more than the rest of this module, for errors alone
 
-    near = difflib.get_close_matches(str(_plain(name)), spelled, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(str(_plain(name)).casefold(), spelled, n=1, cutoff=0.6)
     return spelled[near[0]] if near else None
 
 

@@ -67,3 +67,25 @@ def test_something_else_is_refused(tmp_path):
     (tmp_path / "a.zip").write_text("<html>not found</html>")
     with pytest.raises(InvalidInputError, match="neither a zip nor a tar file"):
         unpack(tmp_path / "a.zip", tmp_path / "out")
+
+
+def test_a_tar_file_of_a_whole_folder_and_repeated_names(tmp_path):
+    with tarfile.open(tmp_path / "a.tar", "w") as file:
+        folder = tarfile.TarInfo("./")
+        folder.type = tarfile.DIRTYPE
+        file.addfile(folder)
+        for content in (b"old", b"new"):
+            member = tarfile.TarInfo("./a.txt")
+            member.size = 3
+            file.addfile(member, io.BytesIO(content))
+    assert (unpack(tmp_path / "a.tar", tmp_path / "out") / "a.txt").read_text() == "new"
+
+
+def test_a_zip_file_with_a_password_is_refused(tmp_path):
+    archive = write_zip(tmp_path / "a.zip", {"a.txt": "x"})
+    content = bytearray(archive.read_bytes())
+    content[6] |= 1
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    archive.write_bytes(content)
+    with pytest.raises(InvalidInputError, match=r"cannot be unpacked \(File .* is encrypted"):
+        unpack(archive, tmp_path / "out")

@@ -42,7 +42,7 @@ def test_an_interrupted_extraction_continues_and_keeps_what_is_there(pictures, t
     Image.open(pictures[2]).save(broken[2])
     extract_pixel_features(broken, tmp_path / "store", height=6, progress=True)
     assert (tmp_path / "store" / "p0.npy").stat().st_mtime_ns == kept
-    assert not list((tmp_path / "store").glob("*.part"))
+    assert not list((tmp_path / "store").glob(".*"))
     assert len(PixelStore.open(tmp_path / "store")) == 3
 
 
@@ -72,3 +72,32 @@ def test_wrong_stores_are_refused(pictures, tmp_path):
         extract_pixel_features([pictures[0], pictures[0]], tmp_path / "s")
     with pytest.raises(InvalidInputError, match="got 'int8'"):
         extract_pixel_features(pictures, tmp_path / "s", dtype="int8")
+
+
+def test_names_in_a_store_cannot_leave_its_folder(pictures, tmp_path):
+    extract_pixel_features(pictures, tmp_path / "store", height=6)
+    meta = json.loads((tmp_path / "store" / "meta.json").read_text())
+    np.save(tmp_path / "outside.npy", np.zeros((36, 135), np.float32))
+    meta["names"][0] = "../outside"
+    (tmp_path / "store" / "meta.json").write_text(json.dumps(meta))
+    with pytest.raises(InvalidInputError, match="points outside its folder"):
+        PixelStore.open(tmp_path / "store")
+
+
+@pytest.mark.parametrize("change", [{"names": 3}, {"names": [1]}, {"height": "x"}, {"dtype": "O"}])
+def test_a_description_of_another_kind_is_refused(pictures, tmp_path, change):
+    extract_pixel_features(pictures, tmp_path / "store", height=6)
+    path = tmp_path / "store" / "meta.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(InvalidInputError, match="does not describe pixel features"):
+        PixelStore.open(tmp_path / "store")
+
+
+def test_a_damaged_file_of_features_is_named(pictures, tmp_path):
+    store = extract_pixel_features(pictures, tmp_path / "store", height=6)
+    store.path("p0").write_bytes(b"\x93NUMPY")
+    np.save(store.path("p1"), np.zeros(3))
+    with pytest.raises(InvalidInputError, match=r"p0\.npy is not a readable file of features"):
+        store.features(0)
+    with pytest.raises(InvalidInputError, match=r"p1\.npy must hold features of shape"):
+        store.features(1)

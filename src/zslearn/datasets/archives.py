@@ -2,49 +2,68 @@
 
 from __future__ import annotations
 
-import os
+import errno
+import lzma
 import shutil
+import struct
 import tarfile
-import uuid
 import zipfile
 import zlib
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import IO
 
+from zslearn._files import first_line, inside, replacing_folder
 from zslearn.exceptions import InvalidInputError
 
-_DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError)
+# What the standard library raises, depending on where an archive is cut or damaged; a
+# RuntimeError asks for a password, NotImplementedError is an unknown compression.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    ValueError,
+    RuntimeError,
+    struct.error,
+)
 
 
 def unpack(archive: Path, target: Path) -> Path:
     """Unpack a zip or tar file into the folder `target`, which appears when it is complete."""
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
-    temporary.mkdir(parents=True)
-    try:
-        if zipfile.is_zipfile(archive):
-            _unzip(archive, temporary)
-        elif tarfile.is_tarfile(archive):
-            _untar(archive, temporary)
-        else:
-            raise InvalidInputError(f"{archive} is neither a zip nor a tar file.")
-        os.replace(temporary, target)
-    except _DAMAGE as error:
-        raise InvalidInputError(f"{archive} cannot be unpacked ({error}).") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with replacing_folder(target) as folder:
+        try:
+            if zipfile.is_zipfile(archive):
+                _unzip(archive, folder)
+            elif tarfile.is_tarfile(archive):
+                _untar(archive, folder)
+            else:
+                raise InvalidInputError(f"{archive} is neither a zip nor a tar file.")
+        except InvalidInputError:
+            raise
+        except _DAMAGE as error:
+            if getattr(error, "errno", None) == errno.ENOSPC:
+                raise
+            raise InvalidInputError(
+                f"{archive} cannot be unpacked ({first_line(error)})."
+            ) from error
     return target
 
 
 def _unzip(archive: Path, folder: Path) -> None:
     with zipfile.ZipFile(archive) as file:
-        for name in file.namelist():
-            _check_name(name, archive)
-        file.extractall(folder)
+        for member in file.infolist():
+            path = _path_of(member.filename, archive, folder)
+            if not member.is_dir():
+                with file.open(member) as source:
+                    _write(path, source)
 
 
 def _untar(archive: Path, folder: Path) -> None:
     with tarfile.open(archive) as file:
         for member in file:
-            _check_name(member.name, archive)
+            path = _path_of(member.name, archive, folder)
             if not (member.isfile() or member.isdir()):
                 raise InvalidInputError(
                     f"{archive} holds {member.name!r}, which is neither a file nor a folder; it "
@@ -53,16 +72,18 @@ def _untar(archive: Path, folder: Path) -> None:
             # Files alone are written, by their content: no owners, modes or links are taken over.
             source = file.extractfile(member)
             if source is not None:
-                path = folder / member.name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with path.open("wb") as target:
-                    shutil.copyfileobj(source, target)
+                _write(path, source)
 
 
-def _check_name(name: str, archive: Path) -> None:
-    """Refuse a member that would be written outside the folder."""
-    path = PurePosixPath(name.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or ":" in path.parts[0:1]:
-        raise InvalidInputError(
-            f"{archive} holds {name!r}, which points outside its folder; it is not unpacked."
-        )
+def _write(path: Path, source: IO[bytes]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as target:
+        shutil.copyfileobj(source, target)
+
+
+def _path_of(name: str, archive: Path, folder: Path) -> Path:
+    """Return where a member is written, refusing one outside the folder."""
+    try:
+        return inside(folder, name)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{archive}: {error} It is not unpacked.") from error

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._files import replacing_folder
 from zslearn._progress import progress_bar
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.signatures import Signatures
@@ -95,13 +94,8 @@ def make_imagenet_like(
         n_seen, n_unseen, n_samples, n_features, n_dimensions, _float(dtype), noise, random_state
     )
     _check(plan, target)
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
-    temporary.mkdir()
-    try:
+    with replacing_folder(target) as temporary:
         _write(temporary, plan, target.name, show=progress)
-        temporary.rename(target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
     return target
 
 

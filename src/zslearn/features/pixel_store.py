@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from zslearn._files import first_line, inside, replacing
 from zslearn._optional import require
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.features.pictures import read_rgb
@@ -71,11 +71,23 @@ class PixelStore:
 
     def path(self, name: str) -> Path:
         """File of one picture."""
-        return self.folder / f"{name}.npy"
+        return inside(self.folder, f"{name}.npy")
 
     def features(self, index: int) -> NDArray[np.float32]:
         """Features of one picture, shape (height * width, 135), float32."""
-        stored = np.load(self.path(self.names[index]), allow_pickle=False)
+        path = self.path(self.names[index])
+        try:
+            stored = np.load(path, allow_pickle=False)
+        except (ValueError, EOFError, OSError) as error:
+            raise InvalidInputError(
+                f"{path} is not a readable file of features ({first_line(error)}). Remove it and "
+                "run the extraction again."
+            ) from error
+        if stored.ndim != 2 or stored.shape[1] != N_FEATURES or stored.dtype not in _DTYPES:
+            raise InvalidInputError(
+                f"{path} must hold features of shape (n_pixels, {N_FEATURES}); got {stored.dtype} "
+                f"of shape {stored.shape}. Remove it and run the extraction again."
+            )
         return stored.astype(np.float32, copy=False)
 
     def __len__(self) -> int:
@@ -132,14 +144,8 @@ def extract_pixel_features(
 def _extract(file: Path, store: PixelStore) -> None:
     """Compute and write the features of one picture."""
     features = pixel_features(read_rgb(file, height=store.height)).astype(store.dtype, copy=False)
-    target = store.path(file.stem)
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as stream:
-            np.save(stream, features, allow_pickle=False)
-        os.replace(part, target)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(store.path(file.stem)) as stream:
+        np.save(stream, features, allow_pickle=False)
 
 
 def _with_bar(done: Any, total: int, initial: int) -> Any:
@@ -167,9 +173,8 @@ def _start(store: PixelStore) -> None:
         "dtype": store.dtype,
         "names": list(store.names),
     }
-    part = store.folder / f"{_META}.{os.getpid()}.part"
-    part.write_text(json.dumps(meta, indent=1), encoding="utf-8")
-    os.replace(part, store.folder / _META)
+    with replacing(store.folder / _META) as file:
+        file.write(json.dumps(meta, indent=1).encode())
 
 
 def _described(root: Path) -> PixelStore:
@@ -178,16 +183,28 @@ def _described(root: Path) -> PixelStore:
         meta = json.loads((root / _META).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise MissingFileError(f"{root} is no feature store: it has no {_META}.") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInputError(
-            f"{root / _META} is damaged ({error}). Make a new store."
+            f"{root / _META} is damaged ({first_line(error)}). Make a new store."
         ) from error
-    if not isinstance(meta, dict) or meta.get("version") != _VERSION:
+    if not isinstance(meta, dict) or meta.get("version") != _VERSION or not _is_complete(meta):
         raise InvalidInputError(
             f"{root / _META} does not describe pixel features of version {_VERSION}. "
             "Make a new store."
         )
     return PixelStore(root, tuple(meta["names"]), meta["height"], meta["dtype"])
+
+
+def _is_complete(meta: dict[str, Any]) -> bool:
+    """Say whether a description has every part, each of its kind."""
+    names, height = meta.get("names"), meta.get("height")
+    return (
+        isinstance(names, list)
+        and all(isinstance(name, str) for name in names)
+        and isinstance(height, int)
+        and height > 0
+        and meta.get("dtype") in _DTYPES
+    )
 
 
 def _check_names(names: Sequence[str]) -> None:

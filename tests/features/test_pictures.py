@@ -1,0 +1,83 @@
+"""Pictures of all kinds become upright RGB, or one line says why not."""
+
+import struct
+import subprocess
+
+import numpy as np
+import pytest
+from PIL import Image, ImageOps
+
+from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn.features.pictures import picture_size, read_rgb, write_png
+
+RNG_PIXELS = np.random.default_rng(0).integers(0, 256, (4, 6, 3), dtype=np.uint8)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_orientation_is_undone_as_pillow_does(tmp_path, orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    Image.fromarray(RNG_PIXELS).save(tmp_path / "a.png", exif=exif)
+    with Image.open(tmp_path / "a.png") as file:
+        expected = np.asarray(ImageOps.exif_transpose(file))
+    assert np.array_equal(read_rgb(tmp_path / "a.png"), expected)
+    assert picture_size(tmp_path / "a.png") == expected.shape[1::-1]
+
+
+def test_an_orientation_that_is_text_is_left_out(tmp_path):
+    entry = struct.pack("<HHI4s", 0x0112, 2, 2, b"6")  # type 2 is ASCII
+    exif = b"Exif\0\0II*\0" + struct.pack("<IH", 8, 1) + entry + bytes(4)
+    Image.fromarray(RNG_PIXELS).save(tmp_path / "a.png", exif=exif)
+    with Image.open(tmp_path / "a.png") as file:
+        assert file.getexif()[0x0112] == "6"
+    assert np.array_equal(read_rgb(tmp_path / "a.png"), RNG_PIXELS)
+    assert picture_size(tmp_path / "a.png") == (6, 4)
+
+
+def test_sixteen_bits_are_scaled(tmp_path):
+    levels = np.array([[0, 255, 256], [32768, 65280, 65535]], dtype=np.uint16)
+    Image.fromarray(levels).save(tmp_path / "a.png")
+    assert read_rgb(tmp_path / "a.png")[:, :, 1].tolist() == [[0, 0, 1], [128, 255, 255]]
+
+
+def test_pixels_of_floating_numbers_are_refused(tmp_path):
+    Image.fromarray(np.ones((2, 2), np.float32)).save(tmp_path / "a.tif")
+    with pytest.raises(InvalidInputError, match="its pixels are numbers of kind F"):
+        read_rgb(tmp_path / "a.tif")
+
+
+def test_no_other_program_is_started_for_a_picture(tmp_path, monkeypatch):
+    def started(*args, **kwargs):
+        raise AssertionError("a program was started")
+
+    monkeypatch.setattr(subprocess, "Popen", started)
+    (tmp_path / "a.png").write_text(
+        "%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\nshowpage\n%%EOF\n"
+    )
+    with pytest.raises(InvalidInputError, match=r"a\.png cannot be read as a picture"):
+        read_rgb(tmp_path / "a.png")
+
+
+@pytest.mark.parametrize("size", [(60_000, 1), (50_000, 20)])
+def test_a_ribbon_is_refused_before_it_fills_the_memory(tmp_path, size):
+    Image.new("L", size).save(tmp_path / "a.png")
+    with pytest.raises(InvalidInputError, match=r"a\.png: a picture of .* pixels wide at"):
+        read_rgb(tmp_path / "a.png", height=100)
+
+
+def test_a_decompression_bomb_is_refused(tmp_path):
+    Image.new("1", (10_000, 10_000)).save(tmp_path / "a.png")
+    with pytest.raises(InvalidInputError, match=r"a\.png cannot be read as a picture \(Image size"):
+        read_rgb(tmp_path / "a.png")
+
+
+def test_writing_replaces_whole(tmp_path):
+    write_png(tmp_path / "a.png", RNG_PIXELS)
+    assert np.array_equal(read_rgb(tmp_path / "a.png"), RNG_PIXELS)
+    with pytest.raises(MissingFileError, match="There is no folder"):
+        write_png(tmp_path / "none" / "a.png", RNG_PIXELS)
+
+
+def test_missing_picture(tmp_path):
+    with pytest.raises(MissingFileError, match="there is no picture"):
+        read_rgb(tmp_path / "a.png")
