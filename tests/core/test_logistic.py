@@ -74,10 +74,12 @@ def test_sigmoids_equal_one_binary_regression_each(samples):
         np.testing.assert_allclose(got.intercept[m], other.intercept_[0], atol=1e-3)
 
 
-def test_progress_is_told_on_stderr(samples, capsys):
+def test_progress_gets_every_iteration_and_nothing_is_printed(samples, capsys):
     X, y = samples
-    axes = Axes.of(X)
-    fit_logistic(axes.coordinates(X), y, "softmax", axes, penalty=1e-4, tol=1e-12, verbose=True)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "iteration 10: loss" in err
+    axes, seen = Axes.of(X), []
+    options = {"penalty": 1e-4, "tol": 1e-12, "progress": lambda *step: seen.append(step)}
+    model = fit_logistic(axes.coordinates(X), y, "softmax", axes, **options)
+    assert [iteration for iteration, _ in seen] == list(range(1, model.n_iter + 1))
+    losses = [loss for _, loss in seen]
+    assert losses == sorted(losses, reverse=True)
+    assert capsys.readouterr() == ("", "")

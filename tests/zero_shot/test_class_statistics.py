@@ -52,14 +52,15 @@ def test_held_out_accuracies_equal_refits(data, seen, make):
     X, y = seen
     clf = make(data.signatures).fit(X, y)
     folds = list(ClassKFold(3, shuffle=True, random_state=0).split(X, y))
-    for i in (0, len(clf.cv_results_["points"]) - 1):
-        point = clf.cv_results_["points"][i]
+    for i in (0, len(clf.cv_results_["params"]) - 1):
+        point = clf.cv_results_["params"][i]
         refits = [
             make(data.signatures, **point).fit(X[a], y[a]).score(X[b], y[b]) for a, b in folds
         ]
         # EXEM's axes are those of all rows in the search; a rotation matters to its metric a bit.
         slack = 0.06 if isinstance(clf, EXEMClassifier) else 0.02
-        np.testing.assert_allclose(clf.cv_results_["scores"][i], refits, atol=slack)
+        found = [clf.cv_results_[f"split{f}_test_score"][i] for f in range(3)]
+        np.testing.assert_allclose(found, refits, atol=slack)
 
 
 @pytest.mark.parametrize("method", [EXEMClassifier, GFZSLClassifier, NCMClassifier])

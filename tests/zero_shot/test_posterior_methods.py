@@ -15,7 +15,6 @@ from zslearn.zero_shot import (
     DirectSimilarityClassifier,
     IAPClassifier,
 )
-from zslearn.zero_shot.folds import at_most_rows
 from zslearn.zero_shot.posterior.amp import absorption, transitions
 from zslearn.zero_shot.posterior.base import posterior
 from zslearn.zero_shot.posterior.binary_attributes import prior
@@ -156,21 +155,15 @@ def test_chosen_points_are_the_best_of_explicit_refits(data, parts):
     clf = ConSEClassifier(data.signatures, **settings).fit(X, y)
     folds = list(ClassKFold(3, shuffle=True, random_state=0).split(X, y))
     for i in (0, 3, 9):
-        point = clf.cv_results_["points"][i]
+        point = clf.cv_results_["params"][i]
         refits = [
             ConSEClassifier(data.signatures, **settings, **point).fit(X[a], y[a]).score(X[b], y[b])
             for a, b in folds
         ]
-        np.testing.assert_allclose(clf.cv_results_["scores"][i], refits, atol=0.02)
-    best = clf.cv_results_["points"][int(clf.cv_results_["scores"].mean(axis=1).argmax())]
-    assert {"temperature": clf.temperature_, "center": clf.center_} == best
-
-
-def test_a_cut_of_the_rows_keeps_every_class():
-    y = np.repeat([0, 1, 2], [50, 3, 20])
-    rows = at_most_rows(y, 30, 0)
-    np.testing.assert_array_equal(np.bincount(y[rows]), [10, 3, 10])
-    np.testing.assert_array_equal(at_most_rows(y, 100, 0), np.arange(73))
+        found = [clf.cv_results_[f"split{f}_test_score"][i] for f in range(3)]
+        np.testing.assert_allclose(found, refits, atol=0.02)
+    best = clf.cv_results_["params"][int(clf.cv_results_["mean_test_score"].argmax())]
+    assert {"temperature": clf.temperature_, "center": clf.center_} == best == clf.best_params_
 
 
 def test_wrong_parameters_are_refused(data, parts):

@@ -10,7 +10,6 @@ from zslearn.datasets import make_zero_shot
 from zslearn.estimator_checks import check_zero_shot_classifier
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot import JLSEClassifier, SSEClassifier, SSVocClassifier
-from zslearn.zero_shot.gradient import even_rows
 from zslearn.zero_shot.networks.ss_voc import neighbor_mask, vocabulary_loss
 from zslearn.zero_shot.synthesised.jlse import inferred_codes, match_matrix
 from zslearn.zero_shot.synthesised.sse import responses, similarity_loss
@@ -122,13 +121,6 @@ def test_inferred_codes_move_towards_the_direction_and_stay_on_the_simplex():
     assert Z[0, 0] > 0.4 > Z[0, 1]
     held = inferred_codes(posterior, np.array([[1.0, -1.0, 0.0]]), rho=1e9)
     np.testing.assert_allclose(held, posterior, atol=1e-6)
-
-
-def test_even_rows_take_the_same_number_of_each_class():
-    y = np.repeat([0, 1, 2], [50, 20, 5])
-    rows = even_rows(y, 30, 0)
-    assert np.bincount(y[rows]).tolist() in ([13, 12, 5], [12, 13, 5])
-    np.testing.assert_array_equal(even_rows(y, 100, 0), np.arange(75))
 
 
 @pytest.mark.parametrize(

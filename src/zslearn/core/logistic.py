@@ -9,20 +9,21 @@ on correlated features. The axes are found once and serve every fit on rows of t
 
 from __future__ import annotations
 
-import sys
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
 
 from zslearn.core.axes import Axes
 
 Array = NDArray[np.float64]
 Loss = Callable[[NDArray], tuple[float, NDArray]]
+Progress = Callable[[int, float], None]  # gets the iteration and its loss
 # The intercept is as good as free; a trace of penalty keeps its optimum finite.
 _INTERCEPT_PENALTY = 1e-8
 
@@ -100,7 +101,7 @@ def fit_logistic(
     penalty: float,
     max_iter: int = 50,
     tol: float = 1e-6,
-    verbose: bool = False,
+    progress: Progress | None = None,
 ) -> LogisticModel:
     """Fit all outputs together, on coordinates along principal axes.
 
@@ -123,8 +124,8 @@ def fit_logistic(
         Iterations at most; stopping early is a mild extra penalty.
     tol : float, default=1e-6
         Relative decrease of the loss at which to stop.
-    verbose : bool, default=False
-        Tell the loss of every tenth iteration on stderr.
+    progress : callable, optional
+        Called as ``progress(iteration, loss)`` after each iteration.
 
     Returns
     -------
@@ -154,7 +155,7 @@ def fit_logistic(
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": max_iter, "maxfun": 2 * max_iter + 10, "ftol": tol, "gtol": 1e-7},
-        callback=_progress() if verbose else None,
+        callback=None if progress is None else _counted(progress),
     )
     weights = objective.weights(result.x.reshape(shape))
     return LogisticModel(weights[:-1].copy(), weights[-1].copy(), int(result.nit))
@@ -200,13 +201,11 @@ class Objective:
         return value, gradient.ravel()
 
 
-def _progress() -> Callable[..., None]:
-    step = [0]
+def _counted(progress: Progress) -> Callable[..., None]:
+    """Make a callback of scipy's `minimize` that numbers the iterations."""
+    numbers = itertools.count(1)
 
-    def tell(intermediate_result: object) -> None:
-        step[0] += 1
-        if step[0] % 10 == 0:
-            value = getattr(intermediate_result, "fun", float("nan"))
-            sys.stderr.write(f"iteration {step[0]}: loss {value:.5f}\n")
+    def callback(intermediate_result: OptimizeResult) -> None:
+        progress(next(numbers), float(intermediate_result.fun))
 
-    return tell
+    return callback

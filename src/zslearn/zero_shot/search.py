@@ -1,7 +1,201 @@
-"""What the searches of zero-shot methods share."""
+"""How zero-shot methods choose parameters: held-out classes, some of the rows, one accuracy."""
 
 from __future__ import annotations
 
-from zslearn.model_selection import Choice, choose
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["Choice", "choose"]
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import StratifiedKFold
+
+from zslearn.core.paths import mean_recall
+from zslearn.model_selection import Choice, ClassKFold, choose
+from zslearn.zero_shot.folds import whole
+from zslearn.zero_shot.inputs import is_cv
+
+__all__ = [
+    "Choice",
+    "Fold",
+    "Point",
+    "choose",
+    "choose_parameters",
+    "even_rows",
+    "folds_of_classes",
+    "grid_points",
+    "held_out_accuracy",
+    "parameter_folds",
+    "unseen_class_folds",
+]
+
+Point = dict[str, Any]
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Some classes to learn from, and others to recognize.
+
+    Attributes
+    ----------
+    train, held_out : ndarrays of int
+        Rows of the two parts.
+    known, new : ndarrays of int
+        Their classes, ascending.
+    y_train, y_held_out : ndarrays of int
+        Class of each row, as a position in `known` and `new`.
+    """
+
+    train: Rows
+    held_out: Rows
+    known: Rows
+    new: Rows
+    y_train: Rows
+    y_held_out: Rows
+
+    @classmethod
+    def of(cls, y: Rows, train: Rows, held_out: Rows) -> Fold:
+        """Make a fold of rows, with the classes of both parts."""
+        known, y_train = np.unique(y[train], return_inverse=True)
+        new, y_held_out = np.unique(y[held_out], return_inverse=True)
+        return cls(train, held_out, known, new, y_train, y_held_out)
+
+
+def choose_parameters(
+    estimator: Any,
+    points: Sequence[Point],
+    folds: Sequence[Any],
+    judge: Callable[[Any], ArrayLike],
+    *,
+    default: Point | None = None,
+) -> Point:
+    """Choose a point and set `cv_results_` and `best_params_` of the estimator.
+
+    Parameters
+    ----------
+    estimator : ZeroShotClassifier
+        Whose parameters are chosen; those given by the user have one value in all points.
+    points, folds, judge
+        As in `zslearn.model_selection.choose`.
+    default : dict, optional
+        What is taken if there are no folds; by default the first point.
+
+    Returns
+    -------
+    dict
+        The point taken.
+    """
+    estimator.cv_results_ = None
+    best = points[0] if default is None else default
+    if len(points) > 1 and folds:
+        verbose, name = getattr(estimator, "verbose", 0), type(estimator).__name__
+        choice = choose(points, folds, judge, verbose=verbose, name=name)
+        estimator.cv_results_, best = choice.cv_results, choice.best_params
+    estimator.best_params_ = {
+        name: value for name, value in best.items() if is_cv(getattr(estimator, name))
+    }
+    return best
+
+
+def grid_points(estimator: Any, grid: Mapping[str, Sequence[Any]]) -> list[Point]:
+    """Every combination of the values in `grid`, the last name fastest.
+
+    A parameter that the user gave keeps the given value.
+    """
+    values = [
+        tried if is_cv(getattr(estimator, name)) else (getattr(estimator, name),)
+        for name, tried in grid.items()
+    ]
+    return [dict(zip(grid, point, strict=True)) for point in itertools.product(*values)]
+
+
+def unseen_class_folds(estimator: Any, y: Rows) -> list[Fold]:
+    """Folds over classes by the estimator's `cv` and `random_state`.
+
+    There are none with one-hot signatures, which carry nothing over to another class, and none
+    where fewer than four classes can be dealt.
+    """
+    if estimator.signatures is None:
+        return []
+    parts = parameter_folds(y, y, estimator.cv, estimator.random_state)
+    return [Fold.of(y, train, held_out) for train, held_out in parts]
+
+
+def parameter_folds(
+    X: Any, y: Rows, cv: int, random_state: int | None, *, one_hot: bool = False
+) -> list[tuple[Rows, Rows]]:
+    """Folds that hold out at least two classes each; none if there are too few classes.
+
+    With one-hot signatures nothing carries over to another class, so samples are held out.
+    """
+    whole("cv", cv, least=2)
+    counts = np.bincount(y)
+    counts = counts[counts > 0]
+    n_splits = min(cv, int(counts.min()) if one_hot else len(counts) // 2)
+    if n_splits < 2:
+        return []
+    splitter = StratifiedKFold if one_hot else ClassKFold
+    return list(splitter(n_splits, shuffle=True, random_state=random_state).split(X, y))
+
+
+def folds_of_classes(classes: NDArray, cv: int, random_state: int | None) -> list[NDArray]:
+    """Classes of each fold, dealt as `parameter_folds` deals them; none if there are too few."""
+    n_splits = min(whole("cv", cv, least=2), len(classes) // 2)
+    if n_splits < 2:
+        return []
+    return ClassKFold(n_splits, shuffle=True, random_state=random_state).class_folds(classes)
+
+
+def even_rows(
+    y: Rows, limit: int, rng: np.random.Generator | np.random.RandomState, *, fill: bool = False
+) -> Rows:
+    """Rows drawn evenly from the classes, about `limit` at most, in ascending order.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Class indices.
+    limit : int
+        How many rows.
+    rng : Generator or RandomState
+        Of the draw.
+    fill : bool, default=False
+        Whether large classes give more rows where small ones have too few, until there are
+        exactly `limit`. Otherwise every class gives ``limit // n_classes`` rows at most (and two at
+        least, however small the limit).
+
+    Returns
+    -------
+    ndarray of int
+        All rows if there are no more than `limit`.
+    """
+    if len(y) <= limit:
+        return np.arange(len(y))
+    counts = np.bincount(y)
+    order = rng.permutation(len(y))
+    drawn = order[np.argsort(y[order], kind="stable")]
+    # 0 for the first drawn of its class, 1 for the next
+    nth = np.empty(len(y), dtype=np.intp)
+    nth[drawn] = np.arange(len(y)) - np.repeat(np.cumsum(counts) - counts, counts)
+    if fill:
+        return np.sort(order[np.argsort(nth[order], kind="stable")][:limit])
+    return np.flatnonzero(nth < max(2, limit // int(np.count_nonzero(counts))))
+
+
+def held_out_accuracy(scores: NDArray, y: Rows) -> float:
+    """Mean over classes of the share of their samples whose best column is theirs.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_classes)
+        Larger is better.
+    y : ndarray of shape (n_samples,)
+        Column of the true class; every class has samples.
+
+    Returns
+    -------
+    float
+    """
+    return mean_recall(scores.argmax(axis=1) == y, y)

@@ -16,7 +16,8 @@ from zslearn.core.paths import Direction
 from zslearn.core.row_space import reduced
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
-from zslearn.zero_shot.folds import folds_of_classes, parameter_folds, positive
+from zslearn.zero_shot.folds import positive
+from zslearn.zero_shot.search import folds_of_classes, parameter_folds
 
 Grid = list[dict[str, float]]
 

@@ -12,8 +12,9 @@ from zslearn.core.nearest import Targets, row_norms, scores
 from zslearn.core.paths import path_accuracy, scoring_rule
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, dense
-from zslearn.zero_shot.folds import at_most_rows, one_of, parameter_folds, positive
+from zslearn.zero_shot.folds import one_of, positive
 from zslearn.zero_shot.linear.eszsl import ESZSLClassifier
+from zslearn.zero_shot.search import Fold, choose_parameters, even_rows, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
 
 KERNELS = ("rbf", "precomputed")
@@ -61,7 +62,9 @@ class KernelESZSLClassifier(ESZSLClassifier):
     dual_ : ndarray of shape (n_dimensions, n_landmarks)
         Aᵀ: ``S @ dual_`` weighs the kernel values of a sample.
     cv_results_ : dict or None
-        "points" tried and their "scores" of shape (n_points, n_folds).
+        Held-out accuracy of every point tried, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -118,41 +121,45 @@ class KernelESZSLClassifier(ESZSLClassifier):
                 f"a precomputed kernel must be square at fit; got shape {X.shape}."
             )
         self.scale_ = float(self.width) * _mean_squared_distance(X)
-        self.rows_ = at_most_rows(y, int(self.n_landmarks), self.random_state)
-        self._search(X, y)
+        rng = np.random.default_rng(self.random_state)
+        self.rows_ = even_rows(y, int(self.n_landmarks), rng)
+        chosen = self._search(X, y)
         K, root = self._expanded(X, self.rows_)
         moments = Moments.of(K @ root.astype(K.dtype), y)
-        if self.cv_results_ is None:
+        if not chosen:
             self._choose(None, y, moments, [], [])
         self.dual_ = self._solved(moments) @ root.T
         keep = self.rows_ if self.kernel == "rbf" else self.rows_[:0]
         self.landmarks_ = X[keep].copy()
 
-    def _search(self, X: NDArray, y: NDArray[np.intp]) -> None:
-        """Choose γ and λ with landmarks of the training classes of each fold alone."""
-        self.cv_results_ = None
+    def _search(self, X: NDArray, y: NDArray[np.intp]) -> bool:
+        """Choose γ and λ, if it is left to us and there are folds to choose by."""
         one_hot = self.signatures is None
-        folds = parameter_folds(X, y, self.cv, self.random_state, one_hot=one_hot)
-        if not folds or "cv" not in (self.gamma, self.lam):
-            return
-        units: dict[str, float] = {}
-        curves = []
-        for train, held_out in folds:
-            rows = self.rows_[np.isin(self.rows_, train)]
-            K, root = self._expanded(X, rows)
-            Z = K @ root.astype(K.dtype)
-            moments = Moments.of(Z[train], y[train])
-            units = units or self._units(moments)
-            values = tuple(self._values(name, units[name]) for name in self._penalties)
-            new, truth = np.unique(y[held_out], return_inverse=True)
-            S = self.seen_signatures_
-            vectors = self._vectors(moments, S[moments.classes], S[new], values)
-            rule = scoring_rule(vectors, S[new], self._direction, self.metric)
-            curves.append(path_accuracy(Z[held_out], truth, vectors, [rule])[0].mean(axis=1))
+        parts = parameter_folds(X, y, self.cv, self.random_state, one_hot=one_hot)
+        if not parts or "cv" not in (self.gamma, self.lam):
+            return False
+        folds = [Fold.of(y, *part) for part in parts]
+        first = self._held_in(X, folds[0])
+        units = self._units(first[1])
+        values = tuple(self._values(name, units[name]) for name in self._penalties)
+        S = self.seen_signatures_
+
+        def judge(fold: Fold) -> NDArray:
+            Z, moments = first if fold is folds[0] else self._held_in(X, fold)
+            vectors = self._vectors(moments, S[fold.known], S[fold.new], values)
+            rule = scoring_rule(vectors, S[fold.new], self._direction, self.metric)
+            return path_accuracy(Z[fold.held_out], fold.y_held_out, vectors, [rule])[0].mean(axis=1)
+
         points = [{"gamma": float(g), "lam": float(b)} for g in values[0] for b in values[1]]
-        self.cv_results_ = {"points": points, "scores": np.stack(curves, axis=1)}
-        best = points[int(np.mean(curves, axis=0).argmax())]
-        self.gamma_, self.lam_ = best["gamma"], best["lam"]
+        chosen = choose_parameters(self, points, folds, judge)
+        self.gamma_, self.lam_ = chosen["gamma"], chosen["lam"]
+        return True
+
+    def _held_in(self, X: NDArray, fold: Fold) -> tuple[NDArray, Moments]:
+        """Features by landmarks of the training rows of a fold alone, and their moments."""
+        K, root = self._expanded(X, self.rows_[np.isin(self.rows_, fold.train)])
+        Z = K @ root.astype(K.dtype)
+        return Z, Moments.of(Z[fold.train], fold.y_train)
 
     def _expanded(self, X: NDArray, rows: NDArray[np.intp]) -> tuple[NDArray, NDArray]:
         """Kernel values with the landmarks, and K⁻½ among the landmarks."""

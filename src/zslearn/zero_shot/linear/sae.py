@@ -28,8 +28,8 @@ from zslearn.core.sylvester import Method
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
-from zslearn.zero_shot.folds import folds_of_classes, parameter_folds
 from zslearn.zero_shot.inputs import one_row
+from zslearn.zero_shot.search import folds_of_classes, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
 
 DIRECTIONS = ("decode", "encode", "both")

@@ -57,7 +57,9 @@ class AMPClassifier(PosteriorClassifier):
     coef_, intercept_ : ndarrays of shape (n_features, n_seen) and (n_seen,)
         The seen-class classifier.
     cv_results_ : dict or None
-        "points" tried and their "scores" of shape (n_points, n_folds).
+        Held-out accuracy of every point tried, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -101,7 +103,7 @@ class AMPClassifier(PosteriorClassifier):
         max_iter: int = 30,
         cv: int = 3,
         random_state: int | None = 0,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.signatures = signatures
         self.n_neighbors = n_neighbors

@@ -11,11 +11,21 @@ from scipy.special import softmax
 
 from zslearn.core.axes import Axes
 from zslearn.core.logistic import LogisticModel
-from zslearn.metrics import per_class_accuracy
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.folds import at_most_rows, parameter_folds
-from zslearn.zero_shot.point_search import grid_points
-from zslearn.zero_shot.posterior.seen_classifier import fit_seen_classifier, seen_logits
+from zslearn.zero_shot.posterior.seen_classifier import (
+    fit_seen_classifier,
+    iteration_lines,
+    seen_logits,
+)
+from zslearn.zero_shot.search import (
+    Fold,
+    Point,
+    choose_parameters,
+    even_rows,
+    grid_points,
+    held_out_accuracy,
+    unseen_class_folds,
+)
 
 # Parameters are chosen on at most this many samples; the final model learns from all.
 _SEARCH_ROWS = 3000
@@ -46,8 +56,10 @@ class PosteriorClassifier(ZeroShotClassifier):
     prior_ : ndarray of shape (n_seen,)
         Share of each seen class in training.
     cv_results_ : dict or None
-        If parameters were chosen: "points", a list of dict, and "scores" of shape
-        (n_points, n_folds), the per-class accuracy on held-out classes.
+        If parameters were chosen, the per-class accuracy on held-out classes, with scikit-learn's
+        keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
     """
 
     _free: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
@@ -55,7 +67,7 @@ class PosteriorClassifier(ZeroShotClassifier):
     max_iter: int
     cv: int
     random_state: int | None
-    verbose: bool
+    verbose: int
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         self._check_choices()
@@ -71,45 +83,31 @@ class PosteriorClassifier(ZeroShotClassifier):
 
     def _classifier(self, Z: NDArray, y: NDArray[np.intp], axes: Axes) -> LogisticModel:
         return fit_seen_classifier(
-            Z, y, axes, penalty=self.penalty, max_iter=self.max_iter, verbose=self.verbose
+            Z,
+            y,
+            axes,
+            penalty=self.penalty,
+            max_iter=self.max_iter,
+            progress=iteration_lines(self),
         )
 
-    def _chosen(self, Z: NDArray, y: NDArray[np.intp], axes: Axes) -> dict[str, Any]:
+    def _chosen(self, Z: NDArray, y: NDArray[np.intp], axes: Axes) -> Point:
         """Take what was given, and choose the rest by holding out classes."""
-        points = grid_points(self, self._free)
-        self.cv_results_: dict[str, Any] | None = None
-        rows = at_most_rows(y, _SEARCH_ROWS, self.random_state)
+        rows = even_rows(y, _SEARCH_ROWS, np.random.default_rng(self.random_state))
         Z, y = Z[rows], y[rows]
-        folds = parameter_folds(Z, y, self.cv, self.random_state)
-        if len(points) == 1 or self.signatures is None or not folds:
-            return points[0]
-        tried = [self._fold_scores(Z, y, axes, fold, points) for fold in folds]
-        scores = np.stack(tried, axis=1)
-        self.cv_results_ = {"points": points, "scores": scores}
-        return points[int(scores.mean(axis=1).argmax())]
+        S, points = self.seen_signatures_, grid_points(self, self._free)
 
-    def _fold_scores(
-        self,
-        Z: NDArray,
-        y: NDArray[np.intp],
-        axes: Axes,
-        fold: Any,
-        points: list[dict[str, Any]],
-    ) -> list[float]:
-        train, held_out = fold
-        known, index = np.unique(y[train], return_inverse=True)
-        new, truth = np.unique(y[held_out], return_inverse=True)
-        logits = self._classifier(Z[train], index, axes).logits(Z[held_out])
-        S = self.seen_signatures_
-        seen = Known(S[known], np.bincount(index) / len(index))
-        accuracies = []
-        for point in points:
-            related = self._relate(S[new], seen, point)
-            best = self._rank(logits, related, point).argmax(axis=1)
-            accuracies.append(per_class_accuracy(truth, best))
-        return accuracies
+        def judge(fold: Fold) -> list[float]:
+            model = self._classifier(Z[fold.train], fold.y_train, axes)
+            logits = model.logits(Z[fold.held_out])
+            known = Known(S[fold.known], np.bincount(fold.y_train) / len(fold.y_train))
+            related = (self._relate(S[fold.new], known, point) for point in points)
+            ranked = (self._rank(logits, r, p) for r, p in zip(related, points, strict=True))
+            return [held_out_accuracy(scores, fold.y_held_out) for scores in ranked]
 
-    def _point(self) -> dict[str, Any]:
+        return choose_parameters(self, points, unseen_class_folds(self, y), judge)
+
+    def _point(self) -> Point:
         return {name: getattr(self, f"{name}_") for name in self._free}
 
     def _prepare(self, S: NDArray) -> Any:

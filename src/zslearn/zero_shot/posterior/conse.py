@@ -43,8 +43,8 @@ class ConSEClassifier(PosteriorClassifier):
         Number of folds over classes by which "cv" chooses.
     random_state : int, default=0
         Order in which classes are dealt to folds.
-    verbose : bool, default=False
-        Tell the progress on stderr.
+    verbose : int, default=0
+        1 reports each fold, 2 also iterations of the classifiers, on stderr.
 
     Attributes
     ----------
@@ -53,7 +53,9 @@ class ConSEClassifier(PosteriorClassifier):
     coef_, intercept_ : ndarrays of shape (n_features, n_seen) and (n_seen,)
         The seen-class classifier.
     cv_results_ : dict or None
-        "points" tried and their "scores" of shape (n_points, n_folds).
+        Held-out accuracy of every point tried, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -88,7 +90,7 @@ class ConSEClassifier(PosteriorClassifier):
         max_iter: int = 30,
         cv: int = 3,
         random_state: int | None = 0,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.signatures = signatures
         self.top = top

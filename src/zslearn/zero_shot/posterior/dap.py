@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +10,8 @@ from scipy.special import expit
 
 from zslearn.core.axes import Axes
 from zslearn.core.logistic import LogisticModel, fit_logistic
-from zslearn.metrics import per_class_accuracy
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.folds import at_most_rows, one_of, parameter_folds, positive
+from zslearn.zero_shot.folds import one_of, positive
 from zslearn.zero_shot.posterior.binary_attributes import (
     PRIORS,
     THRESHOLDS,
@@ -21,7 +19,16 @@ from zslearn.zero_shot.posterior.binary_attributes import (
     prior,
     thresholds,
 )
-from zslearn.zero_shot.posterior.seen_classifier import seen_logits
+from zslearn.zero_shot.posterior.seen_classifier import iteration_lines, seen_logits
+from zslearn.zero_shot.search import (
+    Fold,
+    Point,
+    choose_parameters,
+    even_rows,
+    grid_points,
+    held_out_accuracy,
+    unseen_class_folds,
+)
 from zslearn.zero_shot.tags import ZeroShotTags
 
 _PENALTIES = (1e-4, 1e-5, 1e-3)
@@ -61,8 +68,8 @@ class DAPClassifier(ZeroShotClassifier):
         200 principal axes; the final fit uses all.
     random_state : int, default=0
         Order in which classes are dealt to folds.
-    verbose : bool, default=False
-        Tell the progress on stderr.
+    verbose : int, default=0
+        1 reports each fold, 2 also iterations of the classifiers, on stderr.
 
     Attributes
     ----------
@@ -73,7 +80,9 @@ class DAPClassifier(ZeroShotClassifier):
     coef_, intercept_ : ndarrays of shape (n_features, n_dimensions) and (n_dimensions,)
         The attribute classifiers.
     cv_results_ : dict or None
-        "points" tried and their "scores" of shape (n_points, n_folds).
+        Held-out accuracy of every point tried, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -103,7 +112,7 @@ class DAPClassifier(ZeroShotClassifier):
         max_iter: int = 30,
         cv: int = 3,
         random_state: int | None = 0,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.signatures = signatures
         self.threshold = threshold
@@ -121,7 +130,8 @@ class DAPClassifier(ZeroShotClassifier):
         X = dense(X)
         axes = Axes.of(X)
         Z = axes.coordinates(X)
-        self.threshold_, self.penalty_ = self._chosen(Z, y, axes)
+        chosen = self._chosen(Z, y, axes)
+        self.threshold_, self.penalty_ = chosen["threshold"], float(chosen["penalty"])
         self.thresholds_ = thresholds(self.seen_signatures_, self.threshold_)
         self.prior_ = prior(self._binary(self.seen_signatures_), self.prior)
         B = self._binary(self.seen_signatures_)
@@ -129,34 +139,27 @@ class DAPClassifier(ZeroShotClassifier):
         self.coef_, self.intercept_ = model.coef, model.intercept
         self.n_iter_ = max(model.n_iter, 1)
 
-    def _chosen(self, Z: NDArray, y: NDArray[np.intp], axes: Axes) -> tuple[str, float]:
-        hows = THRESHOLDS if self.threshold == "cv" else (self.threshold,)
-        penalties = _PENALTIES if self.penalty == "cv" else (float(self.penalty),)
-        points = list(itertools.product(hows, penalties))
-        self.cv_results_: dict[str, Any] | None = None
-        rows = at_most_rows(y, _SEARCH_ROWS, self.random_state)
+    def _chosen(self, Z: NDArray, y: NDArray[np.intp], axes: Axes) -> Point:
+        """Take what was given, and choose the rest by holding out classes."""
+        rows = even_rows(y, _SEARCH_ROWS, np.random.default_rng(self.random_state))
         few = axes.restricted(_SEARCH_AXES)
         Z, y = Z[rows, :_SEARCH_AXES], y[rows]
-        folds = parameter_folds(Z, y, self.cv, self.random_state)
-        if len(points) == 1 or self.signatures is None or not folds:
-            return points[0]
-        accuracy = np.array([[self._held_out(Z, y, few, f, p) for f in folds] for p in points])
-        named = [dict(zip(("threshold", "penalty"), point, strict=True)) for point in points]
-        self.cv_results_ = {"points": named, "scores": accuracy}
-        return points[int(accuracy.mean(axis=1).argmax())]
+        points = grid_points(self, {"threshold": THRESHOLDS, "penalty": _PENALTIES})
+
+        def judge(fold: Fold) -> list[float]:
+            return [self._held_out(Z, y, few, fold, point) for point in points]
+
+        return choose_parameters(self, points, unseen_class_folds(self, y), judge)
 
     def _held_out(
-        self, Z: NDArray, y: NDArray[np.intp], axes: Axes, fold: Any, point: tuple[str, float]
+        self, Z: NDArray, y: NDArray[np.intp], axes: Axes, fold: Fold, point: Point
     ) -> float:
-        (train, held_out), (how, penalty) = fold, point
-        known = np.unique(y[train])
-        new, truth = np.unique(y[held_out], return_inverse=True)
         S = self.seen_signatures_
-        B = (thresholds(S[known], how) < S).astype(np.float64)
-        model = self._classifiers(Z[train], y[train], B, penalty, axes)
-        P = expit(model.logits(Z[held_out]))
-        ranked = attribute_scores(P, B[new], prior(B[known], self.prior))
-        return per_class_accuracy(truth, ranked.argmax(axis=1))
+        B = (thresholds(S[fold.known], point["threshold"]) < S).astype(np.float64)
+        model = self._classifiers(Z[fold.train], y[fold.train], B, point["penalty"], axes)
+        P = expit(model.logits(Z[fold.held_out]))
+        ranked = attribute_scores(P, B[fold.new], prior(B[fold.known], self.prior))
+        return held_out_accuracy(ranked, fold.y_held_out)
 
     def _classifiers(
         self, Z: NDArray, y: NDArray[np.intp], B: NDArray, penalty: float, axes: Axes
@@ -168,7 +171,7 @@ class DAPClassifier(ZeroShotClassifier):
             axes,
             penalty=penalty,
             max_iter=int(self.max_iter),
-            verbose=self.verbose,
+            progress=iteration_lines(self),
         )
 
     def _binary(self, S: NDArray) -> NDArray:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from zslearn._progress import report
 from zslearn.core.axes import Axes
-from zslearn.core.logistic import LogisticModel, fit_logistic, logits
+from zslearn.core.logistic import LogisticModel, Progress, fit_logistic, logits
 from zslearn.zero_shot.folds import positive
 
 
@@ -20,7 +21,7 @@ def fit_seen_classifier(
     *,
     penalty: float,
     max_iter: int,
-    verbose: bool = False,
+    progress: Progress | None = None,
 ) -> LogisticModel:
     """Fit multinomial logistic regression on class indices.
 
@@ -36,8 +37,8 @@ def fit_seen_classifier(
         See `zslearn.core.logistic.fit_logistic`.
     max_iter : int
         Iterations at most.
-    verbose : bool, default=False
-        Tell the progress on stderr.
+    progress : callable, optional
+        Called with the number and the loss of each iteration.
 
     Returns
     -------
@@ -51,8 +52,16 @@ def fit_seen_classifier(
         axes,
         penalty=positive("penalty", penalty),
         max_iter=int(positive("max_iter", max_iter)),
-        verbose=verbose,
+        progress=progress,
     )
+
+
+def iteration_lines(estimator: Any) -> Progress | None:
+    """Lines about every tenth iteration, from verbose=2 on."""
+    if estimator.verbose < 2:
+        return None
+    name = type(estimator).__name__
+    return lambda i, loss: report(i % 10 == 0, f"[{name}] iteration {i}: loss {loss:.5f}")
 
 
 def seen_logits(model: Any, X: Any) -> NDArray:

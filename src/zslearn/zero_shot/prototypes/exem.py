@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,14 @@ from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.folds import one_of, positive
-from zslearn.zero_shot.point_search import Points, choose_point, grid_points
+from zslearn.zero_shot.search import (
+    Fold,
+    Point,
+    choose_parameters,
+    grid_points,
+    held_out_accuracy,
+    unseen_class_folds,
+)
 from zslearn.zero_shot.tags import ZeroShotTags
 
 METRICS = ("std-euclidean", "euclidean", "cosine")
@@ -68,7 +74,9 @@ class EXEMClassifier(ZeroShotClassifier):
     deviation_ : ndarray of shape (n_axes,)
         Within-class deviation of each axis.
     cv_results_ : dict or None
-        "points" tried and their "scores" of shape (n_points, n_folds).
+        Held-out accuracy of every point tried, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -126,21 +134,21 @@ class EXEMClassifier(ZeroShotClassifier):
         means = Moments.of(Z, y).class_means
         spreads = np.stack([Z[y == c].std(axis=0) for c in range(len(means))])
 
-        def judge(
-            train: NDArray, held_out: NDArray, new: NDArray, points: Points
-        ) -> Iterator[NDArray]:
-            known = np.unique(y[train])
-            deviation = _deviation(spreads[known])
-            S = self.seen_signatures_
-            for point in points:
-                dual, mean = self._regression(S[known], means[known], point)
-                exemplars = rbf(S[new], S[known], point["width"]) @ dual + mean
-                yield self._compare(Z[held_out], exemplars, deviation)
+        S, points = self.seen_signatures_, grid_points(self, self._free)
 
-        choose_point(self, y, grid_points(self, self._free), judge)
-        point = {"width": self.width_, "ridge": self.ridge_}
+        def ranked(fold: Fold, point: Point) -> NDArray:
+            known = S[fold.known]
+            dual, mean = self._regression(known, means[fold.known], point)
+            exemplars = rbf(S[fold.new], known, point["width"]) @ dual + mean
+            return self._compare(Z[fold.held_out], exemplars, _deviation(spreads[fold.known]))
+
+        def judge(fold: Fold) -> list[float]:
+            return [held_out_accuracy(ranked(fold, p), fold.y_held_out) for p in points]
+
+        chosen = choose_parameters(self, points, unseen_class_folds(self, y), judge)
+        self.width_, self.ridge_ = chosen["width"], chosen["ridge"]
         self.deviation_ = _deviation(spreads)
-        self.dual_, self.mean_ = self._regression(self.seen_signatures_, means, point)
+        self.dual_, self.mean_ = self._regression(S, means, chosen)
 
     def _regression(self, seen: NDArray, means: NDArray, point: dict[str, float]) -> Statistics:
         K = rbf(seen, seen, point["width"])

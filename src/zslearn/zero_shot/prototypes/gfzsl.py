@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +10,16 @@ from numpy.typing import NDArray
 from zslearn.core.class_regression import kernel_ridge, rbf
 from zslearn.core.moments import Moments
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.folds import at_most_rows, positive
-from zslearn.zero_shot.point_search import Points, choose_point, grid_points
+from zslearn.zero_shot.folds import positive
+from zslearn.zero_shot.search import (
+    Fold,
+    Point,
+    choose_parameters,
+    even_rows,
+    grid_points,
+    held_out_accuracy,
+    unseen_class_folds,
+)
 from zslearn.zero_shot.tags import ZeroShotTags
 
 Gaussians = tuple[NDArray, NDArray]
@@ -60,7 +67,9 @@ class GFZSLClassifier(ZeroShotClassifier):
     unit_ : float
         Mean within-class variance of a feature.
     cv_results_ : dict or None
-        "points" tried and their "scores" of shape (n_points, n_folds).
+        Held-out accuracy of every point tried, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -112,21 +121,24 @@ class GFZSLClassifier(ZeroShotClassifier):
         spreads = np.stack([X[y == c].var(axis=0, dtype=np.float64) for c in range(len(means))])
         unit = float(spreads.mean()) or float(means.var()) or 1.0
         S = self.seen_signatures_
-        rows = at_most_rows(y, _SEARCH_ROWS, self.random_state)
+        rows = even_rows(y, _SEARCH_ROWS, np.random.default_rng(self.random_state))
         few, labels = X[rows].astype(np.float64), y[rows]
 
-        def judge(
-            train: NDArray, held_out: NDArray, new: NDArray, points: Points
-        ) -> Iterator[NDArray]:
-            known = np.unique(labels[train])
-            for point in points:
-                fitted = _regressions(S[known], means[known], spreads[known] / unit, point)
-                K = rbf(S[new], S[known], point["width"])
-                yield log_likelihood(few[held_out], *_gaussians(K, fitted, unit))
+        points = grid_points(self, self._free)
 
-        choose_point(self, labels, grid_points(self, self._free), judge)
-        point = {name: getattr(self, f"{name}_") for name in self._free}
-        fitted = _regressions(S, means, spreads / unit, point)
+        def ranked(fold: Fold, point: Point) -> NDArray:
+            known = fold.known
+            fitted = _regressions(S[known], means[known], spreads[known] / unit, point)
+            K = rbf(S[fold.new], S[known], point["width"])
+            return log_likelihood(few[fold.held_out], *_gaussians(K, fitted, unit))
+
+        def judge(fold: Fold) -> list[float]:
+            return [held_out_accuracy(ranked(fold, p), fold.y_held_out) for p in points]
+
+        chosen = choose_parameters(self, points, unseen_class_folds(self, labels), judge)
+        for name, value in chosen.items():
+            setattr(self, f"{name}_", value)
+        fitted = _regressions(S, means, spreads / unit, chosen)
         (self.mean_dual_, self.mean_), (self.log_variance_dual_, self.log_variance_) = fitted
         self.unit_ = unit
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,12 +9,20 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import softmax
 
+from zslearn._progress import report
 from zslearn.core.class_regression import distance_unit
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.folds import at_most_rows, one_of, positive
-from zslearn.zero_shot.point_search import Points, choose_point, grid_points
+from zslearn.zero_shot.folds import one_of, positive
+from zslearn.zero_shot.search import (
+    Fold,
+    choose_parameters,
+    even_rows,
+    grid_points,
+    held_out_accuracy,
+    unseen_class_folds,
+)
 from zslearn.zero_shot.tags import ZeroShotTags
 
 LEARNED = ("ncmml", "whitened", "identity")
@@ -55,8 +61,8 @@ class NCMClassifier(ZeroShotClassifier):
         Number of folds over classes.
     random_state : int, default=0
         Order in which classes are dealt to folds.
-    verbose : bool, default=False
-        Tell the progress on stderr.
+    verbose : int, default=0
+        1 reports each fold, 2 also each metric learned, on stderr.
 
     Attributes
     ----------
@@ -69,7 +75,9 @@ class NCMClassifier(ZeroShotClassifier):
     n_iter_ : int
         Bound on the iterations.
     cv_results_ : dict or None
-        "points" tried and their "scores" of shape (n_points, n_folds).
+        Held-out accuracy of every point tried, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -101,7 +109,7 @@ class NCMClassifier(ZeroShotClassifier):
         signature_norm: str | None = "l2",
         cv: int = 3,
         random_state: int | None = 0,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.signatures = signatures
         self.learned = learned
@@ -118,21 +126,19 @@ class NCMClassifier(ZeroShotClassifier):
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         self._check_choices()
         X = dense(X)
-        rows = at_most_rows(y, _SEARCH_ROWS, self.random_state)
+        rows = even_rows(y, _SEARCH_ROWS, np.random.default_rng(self.random_state))
         few, labels = X[rows], y[rows]
-        S = self.seen_signatures_
+        S, points = self.seen_signatures_, grid_points(self, self._free)
 
-        def judge(
-            train: NDArray, held_out: NDArray, new: NDArray, points: Points
-        ) -> Iterator[NDArray]:
-            known, index = np.unique(labels[train], return_inverse=True)
-            metric, means = self._learn(few[train], index)
-            Z = few[held_out] @ metric.astype(few.dtype)
-            for point in points:
-                weights = related_means(S[new], S[known], point["beta"], center=point["center"])
-                yield scores(Z, weights @ means, "euclidean")
+        def judge(fold: Fold) -> list[float]:
+            metric, means = self._learn(few[fold.train], fold.y_train)
+            Z = few[fold.held_out] @ metric.astype(few.dtype)
+            weights = (related_means(S[fold.new], S[fold.known], **point) for point in points)
+            ranked = (scores(Z, some @ means, "euclidean") for some in weights)
+            return [held_out_accuracy(found, fold.y_held_out) for found in ranked]
 
-        choose_point(self, labels, grid_points(self, self._free), judge)
+        chosen = choose_parameters(self, points, unseen_class_folds(self, labels), judge)
+        self.beta_, self.center_ = chosen["beta"], chosen["center"]
         self.metric_, self.means_ = self._learn(X, y)
         self.n_iter_ = int(self.max_iter)
 
@@ -228,7 +234,7 @@ def ncm_loss(M: NDArray, Z: NDArray, y: NDArray[np.intp], means: NDArray) -> tup
 
 
 def learn_metric(
-    Z: NDArray, y: NDArray[np.intp], means: NDArray, max_iter: int, verbose: bool = False
+    Z: NDArray, y: NDArray[np.intp], means: NDArray, max_iter: int, verbose: int = 0
 ) -> NDArray:
     """Minimize `ncm_loss` from the identity by L-BFGS; returns M of shape (n, n)."""
     n = Z.shape[1]
@@ -244,6 +250,6 @@ def learn_metric(
         method="L-BFGS-B",
         options={"maxiter": max_iter, "maxfun": 2 * max_iter + 10},
     )
-    if verbose:
-        sys.stderr.write(f"metric: loss {result.fun:.5f} after {result.nit} iterations\n")
+    line = f"[NCMClassifier] metric: loss {result.fun:.5f} after {result.nit} iterations"
+    report(verbose > 1, line)
     return result.x.reshape(n, n)

@@ -19,9 +19,10 @@ from zslearn.core.signature_kernel import gaussian_kernel, median_scales, relati
 from zslearn.core.whitening import WithinClassSpectrum
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
-from zslearn.zero_shot.folds import folds_of_classes, parameter_folds, whole
+from zslearn.zero_shot.folds import whole
 from zslearn.zero_shot.inputs import one_row
 from zslearn.zero_shot.linear.sae import Explanation
+from zslearn.zero_shot.search import folds_of_classes, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
 
 # What is tried where a parameter is "cv"; the first value of each is used without folds.
