@@ -1,5 +1,8 @@
 import json
 
+import zslearn.reproduce
+from zslearn.reproduce import plots
+
 
 def test_list_names_experiments_and_what_is_missing(run, monkeypatch):
     monkeypatch.delenv("ZSLEARN_DATA", raising=False)
@@ -31,3 +34,20 @@ def test_wrong_names_and_places_are_refused(refused, tmp_path, monkeypatch):
     out = ("--out", tmp_path / "out")
     assert "above 0 and at most 1; got nan" in refused("reproduce", "--scale", "nan", *out)
     assert "needs data, see above" in refused("reproduce", "flowers", *out)
+
+
+def test_tables_are_made_once_and_plots_are_drawn_once(run, tmp_path, monkeypatch):
+    calls = []
+
+    def counted(module, name):
+        real = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *args: (calls.append(name), real(*args))[1])
+
+    counted(zslearn.reproduce, "make_tables")
+    counted(plots, "cluster_plots")
+    out = tmp_path / "out"
+    result = run("reproduce", "figure-clusters", "--methods", "lda", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert (out / "plots" / "figure-clusters.png").is_file()
+    assert (out / "report.html").read_text().count("<img") == 1
+    assert sorted(calls) == ["cluster_plots", "make_tables"]

@@ -16,7 +16,7 @@ from zslearn.evaluation import (
     evaluate_splits,
 )
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, ZslearnWarning
-from zslearn.metrics import per_class_accuracy
+from zslearn.metrics import per_class_accuracy, seen_unseen_curve
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import CalibratedStacking, SAEClassifier, ZeroShotClassifier, ZeroShotTags
 
@@ -135,6 +135,19 @@ def test_pipelines_are_evaluated(data, protocol, stacked):
     scores = by_hand.decision_function(scaler.transform(data.X[task.test]), task.candidates)
     expected = protocol.measure(task, data.y[task.test], scores)
     assert {name: result.metrics[name] for name in expected} == pytest.approx(expected)
+
+
+def test_each_seen_unseen_curve_is_computed_once(data, monkeypatch):
+    averages = []
+
+    def counted(*args, average="class", **options):
+        averages.append(average)
+        return seen_unseen_curve(*args, average=average, **options)
+
+    monkeypatch.setattr("zslearn.evaluation.protocols.seen_unseen_curve", counted)
+    result = evaluate(data, SAEClassifier(lam=1.0), GeneralizedProtocol(calibrate=False))
+    assert sorted(averages) == ["class", "sample"]
+    assert result.curve.area == result.metrics["ausuc"]
 
 
 def test_semantics_by_name_joined_or_given():

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from zslearn.reproduce import Run
-from zslearn.reproduce.output import write_plots, write_report
+from zslearn.reproduce import Run, make_tables
+from zslearn.reproduce.output import write_plots
 from zslearn.reproduce.plots import make_plots
 from zslearn.reproduce.report import render_report
 from zslearn.reproduce.runner import _row, execute
@@ -45,8 +45,12 @@ def measured():
     return rows
 
 
+def page_of(rows):
+    return render_report(rows, make_tables(rows), list(make_plots(rows)))
+
+
 def test_page_is_whole_and_needs_nothing_from_outside(measured, rows):
-    page = render_report([*rows, *measured], list(make_plots(measured)))
+    page = page_of([*rows, *measured])
     reader = Balanced()
     reader.feed(page)
     assert reader.open == []
@@ -58,7 +62,8 @@ def test_page_is_whole_and_needs_nothing_from_outside(measured, rows):
 
 
 def test_plots_are_pictures(measured, tmp_path):
-    written = write_plots(measured, tmp_path)
+    write_plots(make_plots(measured), tmp_path)
+    written = list(tmp_path.iterdir())
     assert {path.stem.split("-")[1] for path in written} >= {"clusters", "lam", "map", "confusion"}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in written)
 
@@ -67,7 +72,7 @@ def test_page_in_a_browser(measured, rows, tmp_path):
     browser = shutil.which("chromium")
     if browser is None:
         pytest.skip("chromium is not installed")
-    write_report([*rows, *measured], tmp_path / "report.html")
+    (tmp_path / "report.html").write_text(page_of([*rows, *measured]))
     options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/u"]
     shown = subprocess.run(
         [browser, *options, "--dump-dom", (tmp_path / "report.html").as_uri()],

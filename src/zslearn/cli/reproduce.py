@@ -12,7 +12,8 @@ from zslearn.cli.table import echo_json
 from zslearn.exceptions import InvalidInputError, MissingExtraError
 
 if TYPE_CHECKING:
-    from zslearn.reproduce import Experiment, Missing, ResultsFile, Run, Source
+    from zslearn.reproduce import Experiment, Missing, ResultsFile, Run, Source, Table
+    from zslearn.reproduce.plots import Plot
 
 RESULTS = "results.jsonl"
 MOST_JOBS = 4  # each process holds a data set
@@ -61,8 +62,8 @@ def reproduce(
 
     Without an EXPERIMENT all of them run. Each run is a row of results.jsonl in FOLDER; a run that
     has its row is not repeated, so a stopped run goes on where it was. Tables (Markdown, LaTeX,
-    CSV), plots and the report, one HTML file, are made from that file alone. Published values
-    stand beside ours where the protocol is the same. A run that fails is a row with its reason,
+    CSV), plots and the report, one HTML file, are made from that file alone. Published values are
+    shown next to ours where the protocol is the same. A run that fails is a row with its reason,
     and the exit code is 1.
     """
     from zslearn.reproduce import find_data
@@ -85,9 +86,12 @@ def reproduce(
     click.echo(f"{len(runs)} runs, {done} of them done already.", err=True)
     jobs = options["jobs"] or min(cores(), MOST_JOBS)
     run_experiments(runs, results, jobs=jobs, repeat_failed=options["repeat_failed"], report=_tell)
-    _write(results, chosen, folder, plots=not options["no_plots"])
+    tables = _write(results, folder, plots=not options["no_plots"])
     rows = [results.find(run.key) or {} for run in runs]
-    _print(rows, chosen, folder, as_json)
+    if as_json:
+        echo_json(rows)
+    else:
+        _print([table for e in chosen for table in tables.get(e.name, ())], folder)
     failed = sum(row.get("status") == "failed" for row in rows)
     if failed:
         raise click.ClickException(f"{failed} of {len(rows)} runs failed; their rows say why.")
@@ -150,33 +154,35 @@ def _tell(number: int, total: int, run: Run, row: dict[str, Any]) -> None:
     click.echo(f"[{number}/{total}] {run}: {outcome}{took}", err=True)
 
 
-def _write(results: ResultsFile, chosen: list[Experiment], folder: Path, *, plots: bool) -> None:
-    """Make every file from the results file alone."""
+def _write(results: ResultsFile, folder: Path, *, plots: bool) -> dict[str, list[Table]]:
+    """Make every file from the results file alone; return the tables by experiment."""
     from zslearn.reproduce import make_tables
-    from zslearn.reproduce.output import write_plots, write_report, write_tables
+    from zslearn.reproduce.output import write_plots, write_tables, write_text
+    from zslearn.reproduce.report import render_report
 
     rows = results.rows()
-    write_tables(make_tables(rows), folder / "tables")
-    if plots:
-        try:
-            write_plots(rows, folder / "plots")
-        except MissingExtraError as error:
-            click.echo(f"No plots: {error}", err=True)
-            plots = False
-    write_report(rows, folder / "report.html", plots=plots)
+    tables = make_tables(rows)
+    write_tables(tables, folder / "tables")
+    pictures = _pictures(rows) if plots else []
+    if pictures:
+        write_plots(pictures, folder / "plots")
+    write_text(folder / "report.html", render_report(rows, tables, pictures))
+    return tables
 
 
-def _print(
-    rows: list[dict[str, Any]], chosen: list[Experiment], folder: Path, as_json: bool
-) -> None:
-    if as_json:
-        echo_json(rows)
-        return
-    from zslearn.reproduce import make_tables
+def _pictures(rows: list[dict[str, Any]]) -> list[Plot]:
+    """Draw every plot, or say why there is none."""
+    from zslearn.reproduce.plots import make_plots
 
-    tables = make_tables(rows, [experiment.name for experiment in chosen])
-    for some in tables.values():
-        for table in some:
-            click.echo(table.text() + "\n")
+    try:
+        return list(make_plots(rows))
+    except MissingExtraError as error:
+        click.echo(f"No plots: {error}", err=True)
+        return []
+
+
+def _print(tables: list[Table], folder: Path) -> None:
+    for table in tables:
+        click.echo(table.text() + "\n")
     names = [RESULTS, "tables", *(["plots"] if any(folder.glob("plots/*")) else []), "report.html"]
     click.echo(f"Written to {folder}: {', '.join(names)}", err=True)

@@ -19,6 +19,7 @@ from zslearn.evaluation.task import (
     unseen_rows,
 )
 from zslearn.metrics import (
+    SeenUnseenCurve,
     harmonic_mean,
     hit_at_k,
     per_class_accuracy,
@@ -173,8 +174,27 @@ class GeneralizedProtocol:
             seed=seed,
         )
 
+    def curve(self, task: Task, y: NDArray[Any], scores: NDArray[Any]) -> SeenUnseenCurve:
+        """Return the per-class curve of seen against unseen accuracy.
+
+        Parameters
+        ----------
+        task, y, scores
+            As in :meth:`measure`.
+
+        Returns
+        -------
+        SeenUnseenCurve
+        """
+        return seen_unseen_curve(y, scores, candidates=task.candidates, seen=task.seen)
+
     def measure(
-        self, task: Task, y: NDArray[Any], scores: NDArray[Any], gamma: float | None = None
+        self,
+        task: Task,
+        y: NDArray[Any],
+        scores: NDArray[Any],
+        gamma: float | None = None,
+        curve: SeenUnseenCurve | None = None,
     ) -> dict[str, float]:
         """Measure scores of the test rows, without bias and with it.
 
@@ -188,6 +208,8 @@ class GeneralizedProtocol:
             Score of each candidate, without bias.
         gamma : float, optional
             A bias chosen without these rows.
+        curve : SeenUnseenCurve, optional
+            What :meth:`curve` returned for the same scores, if it is there already.
 
         Returns
         -------
@@ -196,7 +218,7 @@ class GeneralizedProtocol:
             with "_per_sample"; with `gamma` also "calibrated_seen_accuracy" and so on; the best
             harmonic mean any bias reaches as "oracle_harmonic_mean", which uses test labels.
         """
-        curve = seen_unseen_curve(y, scores, candidates=task.candidates, seen=task.seen)
+        curve = self.curve(task, y, scores) if curve is None else curve
         by_sample = seen_unseen_curve(
             y, scores, candidates=task.candidates, seen=task.seen, average="sample"
         )

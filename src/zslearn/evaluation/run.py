@@ -26,7 +26,7 @@ from zslearn.evaluation.protocols import ConventionalProtocol, GeneralizedProtoc
 from zslearn.evaluation.result import Result, SplitsResult
 from zslearn.evaluation.task import Task
 from zslearn.exceptions import InvalidInputError, ZslearnWarning
-from zslearn.metrics import seen_unseen_curve
+from zslearn.metrics import SeenUnseenCurve
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.calibration import CalibratedStacking
 
@@ -200,11 +200,11 @@ def _gamma(
 
 def _measures(
     protocol: Protocol, task: Task, y: NDArray[Any], scores: NDArray[Any], gamma: float | None
-) -> tuple[Any, dict[str, float]]:
+) -> tuple[SeenUnseenCurve | None, dict[str, float]]:
     """Return the curve, where there is one, and the metrics."""
     if isinstance(protocol, GeneralizedProtocol):
-        curve = seen_unseen_curve(y, scores, candidates=task.candidates, seen=task.seen)
-        return curve, protocol.measure(task, y, scores, gamma)
+        curve = protocol.curve(task, y, scores)
+        return curve, protocol.measure(task, y, scores, gamma, curve)
     return None, protocol.measure(task, y, scores)
 
 

@@ -1,4 +1,4 @@
-"""Files made from the results file: tables in four forms, plots, the report."""
+"""Files made from the results file: tables in three forms, plots."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from zslearn._files import replacing
+from zslearn.reproduce.plots.style import Plot
 from zslearn.reproduce.tables import Table
-from zslearn.reproduce.tables.selection import Row
 
 
 def write_tables(tables: Mapping[str, Sequence[Table]], folder: str | os.PathLike[str]) -> None:
@@ -30,57 +30,24 @@ def write_tables(tables: Mapping[str, Sequence[Table]], folder: str | os.PathLik
     write_text(place / "tables.md", "\n\n".join(pages) + "\n")
 
 
-def write_plots(rows: Iterable[Row], folder: str | os.PathLike[str]) -> list[Path]:
-    """Draw every plot that the rows have data for; needs matplotlib.
+def write_plots(plots: Iterable[Plot], folder: str | os.PathLike[str]) -> None:
+    """Write every plot as a picture.
 
     Parameters
     ----------
-    rows : iterable of dict
-        Rows of a results file.
+    plots : iterable of Plot
+        What `make_plots` returned.
     folder : path-like
         Where to; made if it is not there.
-
-    Returns
-    -------
-    list of Path
-        The pictures.
     """
-    from zslearn.reproduce.plots import make_plots
-
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    written = []
-    for plot in make_plots(rows):
+    for plot in plots:
         with replacing(place / f"{plot.name}.png") as file:
             file.write(plot.png)
-        written.append(place / f"{plot.name}.png")
-    return written
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
     with replacing(path) as file:
         file.write(text.encode())
-
-
-def write_report(rows: Iterable[Row], path: str | os.PathLike[str], *, plots: bool = True) -> None:
-    """Write the report as one HTML file.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        Rows of a results file.
-    path : path-like
-        The file.
-    plots : bool, default=True
-        Whether to draw plots, which needs matplotlib.
-    """
-    from zslearn.reproduce.report import render_report
-
-    kept = list(rows)
-    pictures = []
-    if plots:
-        from zslearn.reproduce.plots import make_plots
-
-        pictures = list(make_plots(kept))
-    write_text(Path(path), render_report(kept, pictures))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from zslearn.reproduce.plots.style import Plot
 from zslearn.reproduce.specification import load_experiments
 from zslearn.reproduce.story import tell
-from zslearn.reproduce.tables import Table, make_tables
+from zslearn.reproduce.tables import Table
 from zslearn.reproduce.tables.selection import Row, latest
 
 STYLE = """
@@ -37,13 +37,17 @@ INTRO = (
 )
 
 
-def render_report(rows: Iterable[Row], plots: Sequence[Plot] = ()) -> str:
+def render_report(
+    rows: Iterable[Row], tables: Mapping[str, Sequence[Table]], plots: Sequence[Plot] = ()
+) -> str:
     """Return the page.
 
     Parameters
     ----------
     rows : iterable of dict
         Rows of a results file.
+    tables : mapping of str to sequence of Table
+        What `make_tables` made of these rows.
     plots : sequence of Plot, optional
         Pictures, put in as data.
 
@@ -55,11 +59,10 @@ def render_report(rows: Iterable[Row], plots: Sequence[Plot] = ()) -> str:
     Examples
     --------
     >>> from zslearn.reproduce.report import render_report
-    >>> "<h1>" in render_report([])
+    >>> "<h1>" in render_report([], {})
     True
     """
     current = latest(rows)
-    tables = make_tables(current)
     sections = [
         _section(name, experiment.title, experiment.paper, tables.get(name, ()), plots)
         for name, experiment in load_experiments().items()
