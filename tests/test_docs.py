@@ -10,17 +10,49 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
+# A comment before a block that needs files that are not here, for example
+# <!-- not run: needs the AwA archive -->
+BLOCK = re.compile(
+    r"(?P<not_run><!-- not run: .+? -->\n)?^```python\n(?P<code>.*?)^```$", flags=re.S | re.M
+)
+
+
+def run_blocks(text, name):
+    """Run the python blocks of a page one after the other, as one program."""
+    names: dict = {}
+    for block in BLOCK.finditer(text):
+        if block["not_run"] is None:
+            names = run_block(block["code"], names, name, text.count("\n", 0, block.start("code")))
+    return names
+
+
+def run_block(code, names, name, line):
+    """Run an interactive session, or a plain program, and return the names it leaves."""
+    test = doctest.DocTestParser().get_doctest(code, names, name, name, line)
+    if not test.examples:
+        exec(compile("\n" * line + code, name, "exec"), names)
+        return names
+    wrong: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert not runner.run(test, out=wrong.append, clear_globs=False).failed, "".join(wrong)
+    return test.globs
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    test = doctest.DocTestParser().get_doctest(
-        page.read_text(encoding="utf-8"), {}, page.stem, str(page), 0
-    )
-    told: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert not runner.run(test, out=told.append).failed, "".join(told)
+    text = page.read_text(encoding="utf-8")
+    assert ">>>" not in BLOCK.sub("", text), "an example outside of a python block is not run"
+    run_blocks(text, str(page))
+
+
+def test_wrong_blocks_are_found_and_marked_ones_are_left_out():
+    assert run_blocks("```python\na = 1\n```\n\n```python\n>>> a\n1\n\n```\n", "page")["a"] == 1
+    with pytest.raises(NameError, match="nothing"):
+        run_blocks("```python\nnothing\n```\n", "page")
+    with pytest.raises(AssertionError, match="Expected"):
+        run_blocks("```python\n>>> 1\n2\n\n```\n", "page")
+    assert run_blocks("<!-- not run: needs a file -->\n```python\nnothing\n```\n", "page") == {}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
