@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         persistence,
         reproduce,
         scale,
+        semantics,
         signatures,
         zero_shot,
     )
@@ -63,6 +64,7 @@ __all__ = [
     "reproduce",
     "save",
     "scale",
+    "semantics",
     "signatures",
     "zero_shot",
 ]

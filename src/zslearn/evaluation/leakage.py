@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,8 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from zslearn.exceptions import InvalidInputError
-
-Words = tuple[str, ...]
+from zslearn.semantics.class_names import Words, singular_forms, split_words
 
 
 @dataclass(frozen=True)
@@ -85,8 +83,8 @@ def leakage_report(
     partial: dict[Any, tuple[str, ...]] = {}
     clean: list[Any] = []
     for name in names:
-        words = _words(str(name))
-        found = [whole[form] for form in _forms(words) if form in whole]
+        words = split_words(str(name))
+        found = [whole[form] for form in singular_forms(words) if form in whole]
         if found:
             exact[name] = found[0]
             continue
@@ -123,7 +121,7 @@ def _index(known: Iterable[str]) -> tuple[dict[Words, str], dict[str, list[tuple
     by_last_word: dict[str, list[tuple[Words, str]]] = defaultdict(list)
     for entry in known:
         for synonym in str(entry).split(","):
-            for form in _forms(_words(synonym)):
+            for form in singular_forms(split_words(synonym)):
                 whole.setdefault(form, entry)
                 by_last_word[form[-1]].append((form, entry))
     return whole, by_last_word
@@ -131,26 +129,7 @@ def _index(known: Iterable[str]) -> tuple[dict[Words, str], dict[str, list[tuple
 
 def _related(words: Words, by_last_word: Mapping[str, list[tuple[Words, str]]]) -> tuple[str, ...]:
     """Return the pretraining classes with the same last word, which is the kind in English."""
-    entries = [entry for form in _forms(words) for _, entry in by_last_word.get(form[-1], ())]
+    entries = [
+        entry for form in singular_forms(words) for _, entry in by_last_word.get(form[-1], ())
+    ]
     return tuple(dict.fromkeys(entries))
-
-
-def _words(name: str) -> Words:
-    """Split a name into lower-case words, without a number or a letter folder in front."""
-    plain = re.sub(r"^\s*(\d+[._\s-]+|[a-z]/)", "", name.lower().replace("'", ""))
-    return tuple(re.findall(r"[^\W_]+", plain))
-
-
-def _forms(words: Words) -> list[Words]:
-    """Return the name as it stands and with its last word in the singular."""
-    if not words:
-        return []
-    *front, last = words
-    singular = [last]
-    if last.endswith("ies") and len(last) > 4:
-        singular.append(last[:-3] + "y")
-    if last.endswith(("ses", "xes", "zes", "ches", "shes", "oes")):
-        singular.append(last[:-2])
-    if last.endswith("s") and not last.endswith(("ss", "us", "is")) and len(last) > 3:
-        singular.append(last[:-1])
-    return [(*front, word) for word in singular]

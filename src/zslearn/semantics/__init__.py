@@ -1,0 +1,20 @@
+"""Class names and texts to class signatures: text encoders, word vectors, WordNet."""
+
+from typing import TYPE_CHECKING
+
+from zslearn._optional import lazy_names
+
+if TYPE_CHECKING:
+    from zslearn.semantics.coverage import Match, MatchedSignatures
+    from zslearn.semantics.word_vectors import match_word_vectors
+
+__all__ = ["Match", "MatchedSignatures", "match_word_vectors"]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Match": "coverage",
+        "MatchedSignatures": "coverage",
+        "match_word_vectors": "word_vectors",
+    },
+)

@@ -1,0 +1,163 @@
+"""The words a set of class names may be found by, looked for in one walk through a vocabulary."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.exceptions import InvalidInputError
+from zslearn.semantics.class_names import (
+    Words,
+    content_words,
+    head_noun,
+    number_forms,
+    split_words,
+)
+
+FloatArray = NDArray[np.float64]
+Found = tuple[str, tuple[str, ...]]
+
+# In the order they are tried.
+RULES = ("exact", "case", "separator", "plural", "phrase", "mean of words", "head noun")
+_SEPARATORS = str.maketrans({"+": "_", "-": "_", " ": "_"})
+_LONGEST_PHRASE = 4
+# The ways to cut a name double with every word; a longer text is no name.
+_MOST_WORDS = 8
+# Words of the vocabulary kept per beginning, to name the closest ones of a class without a hit.
+_NEAR_WORDS = 2000
+_BEGINNING = 2
+
+
+def key_of(word: str) -> str:
+    """Return a word without its case and with one kind of separator."""
+    return word.lower().translate(_SEPARATORS)
+
+
+class WordSearch:
+    """Looks for the words of class names while a vocabulary goes by.
+
+    For each key, that is a word without its case and its kind of separator, one spelling is kept:
+    the first one in lower case, else the first; and every spelling that is a class name.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Class names, or words to look for.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = frozenset(names)
+        self._keys = frozenset(key for name in self._names for key in _keys(name))
+        self._vectors: dict[str, FloatArray] = {}
+        self._spelling: dict[str, str] = {}
+        self._near: dict[str, list[str]] = {key[:_BEGINNING]: [] for key in self._keys if key}
+
+    def wants(self, word: str) -> bool:
+        """Say whether the vector of a word is needed; remember words that are much like one."""
+        key = key_of(word)
+        near = self._near.get(key[:_BEGINNING])
+        if near is not None and len(near) < _NEAR_WORDS:
+            near.append(word[:80])
+        if key not in self._keys or word in self._vectors:
+            return False
+        if word in self._names or key not in self._spelling:
+            return True
+        return word.islower() and not self._spelling[key].islower()
+
+    def add(self, word: str, vector: FloatArray) -> None:
+        """Keep the vector of a wanted word, at unit length."""
+        length = np.linalg.norm(vector)
+        if not np.isfinite(length) or not length:
+            kind = "only zeros" if length == 0 else "a value that is not finite"
+            raise InvalidInputError(f"the vector of the word {word!r} has {kind}.")
+        self._vectors[word] = vector / length
+        key = key_of(word)
+        spelling = self._spelling.get(key)
+        if spelling is None or (word.islower() and not spelling.islower()):
+            if spelling is not None and spelling not in self._names:
+                del self._vectors[spelling]
+            self._spelling[key] = word
+
+    def find(self, name: str) -> Found | None:
+        """Return the first rule that finds a name, and the words it found; None without a hit."""
+        words = split_words(name)
+        if name in self._vectors:
+            return "exact", (name,)
+        spelling = self._spelling.get(key_of(name), "")
+        if spelling.lower() == name.lower() and spelling:
+            return "case", (spelling,)
+        tries = {
+            "separator": self._whole(name, words),
+            "plural": self._other_number(words),
+            "phrase": self._phrases(words),
+            "mean of words": self._each(content_words(words) or words),
+            "head noun": self._each((head_noun(words),)) if words else None,
+        }
+        return next(((rule, found) for rule, found in tries.items() if found), None)
+
+    def vector_of(self, words: Iterable[str]) -> FloatArray:
+        """Return the mean of the unit vectors of words, at unit length."""
+        spelled = tuple(words)
+        mean: FloatArray = np.mean([self._vectors[word] for word in spelled], axis=0)
+        length = np.linalg.norm(mean)
+        if length < 1e-12:
+            raise InvalidInputError(f"the vectors of {' + '.join(spelled)!r} cancel each other.")
+        return mean / length
+
+    def closest(self, name: str, n: int = 3) -> list[str]:
+        """Return words of the vocabulary that are spelled much like a name."""
+        keys = dict.fromkeys([key_of(name), *split_words(name)])
+        spelled = {
+            key_of(word): word for key in keys for word in self._near.get(key[:_BEGINNING], ())
+        }
+        near = [found for key in keys for found in difflib.get_close_matches(key, spelled, n, 0.7)]
+        return [spelled[key] for key in dict.fromkeys(near)][:n]
+
+    def _whole(self, name: str, words: Words) -> tuple[str, ...] | None:
+        """Find the whole name with other separators, or with none."""
+        keys = [key_of(name), "_".join(words), "".join(words)]
+        return next(((self._spelling[key],) for key in keys if key in self._spelling), None)
+
+    def _other_number(self, words: Words) -> tuple[str, ...] | None:
+        """Find the whole name in the singular or the plural."""
+        forms = (self._whole("_".join(form), form) for form in number_forms(words))
+        return next((found for found in forms if found), None)
+
+    def _part(self, words: Words) -> tuple[str, ...] | None:
+        """Find a part of a name in either number."""
+        return self._whole("_".join(words), words) or self._other_number(words)
+
+    def _each(self, words: Words) -> tuple[str, ...] | None:
+        """Find every word; None if one is missing."""
+        found = [self._part((word,)) for word in words]
+        return tuple(hit[0] for hit in found if hit) if found and all(found) else None
+
+    def _phrases(self, words: Words) -> tuple[str, ...] | None:
+        """Cut a name into the fewest phrases that are all found, one of them of several words."""
+        if len(words) > _MOST_WORDS:
+            return None
+        for n_cuts in range(1, len(words) - 1):
+            for cuts in combinations(range(1, len(words)), n_cuts):
+                ends = [*cuts, len(words)]
+                parts = [words[a:b] for a, b in zip([0, *cuts], ends, strict=True)]
+                found = [self._part(part) for part in parts if content_words(part)]
+                if all(found) and any(len(part) > 1 for part in parts):
+                    return tuple(hit[0] for hit in found if hit)
+        return None
+
+
+def _keys(name: str) -> set[str]:
+    """Return every key that a name, or a part of it, may be found by."""
+    words = split_words(name)
+    spans = [
+        words[start:end]
+        for start in range(len(words))
+        for end in range(start + 1, min(len(words), start + _LONGEST_PHRASE) + 1)
+    ]
+    forms = [form for span in [words, *spans] if span for form in (span, *number_forms(span))]
+    keys = {joint.join(form) for form in forms for joint in ("_", "")}
+    return keys | {key_of(name)}
