@@ -199,7 +199,7 @@ def test_wrong_parameters(mapping, message, small):
 @pytest.mark.parametrize("mapping", [XingMMC(50), ITML(20, max_iter=2), LMNN(n_rounds=1)])
 def test_progress_goes_to_stderr_and_one_class_is_refused(mapping, small, capsys):
     X, y = small
-    mapping.set_params(verbose=True).fit(X, y)
+    mapping.set_params(verbose=1).fit(X, y)
     told = capsys.readouterr()
     assert type(mapping).__name__ in told.err
     assert told.out == ""

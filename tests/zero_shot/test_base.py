@@ -57,7 +57,7 @@ def test_a_dict_a_frame_and_a_table_are_the_same(data):
         assert list(got) == list(table)
         np.testing.assert_array_equal(got.vectors, table.vectors)
     with pytest.raises(
-        InvalidInputError, match=r"dict of class to vector or a DataFrame.*got list"
+        InvalidInputError, match=r"dict of class to vector or a DataFrame.*got \[\[1"
     ):
         as_signatures([[1.0]])
 

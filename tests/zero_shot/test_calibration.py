@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from zslearn.datasets import make_zero_shot
 from zslearn.estimator_checks import parametrize_with_zero_shot_checks
 from zslearn.evaluation import GeneralizedProtocol
-from zslearn.exceptions import InvalidInputError, InvalidTypeError
+from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import harmonic_mean, per_class_accuracy, seen_unseen_curve
 from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot import CalibratedStacking, LegacyCUB, SAEClassifier
@@ -155,12 +155,12 @@ def test_a_transductive_classifier_stays_one(data, task):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"gamma": "best"}, 'gamma must be "auto" or a number'),
+        ({"gamma": "best"}, "gamma must be 'auto' or a number"),
         ({"gamma": np.nan}, "gamma must be"),
         ({"gamma": np.inf}, "gamma must be"),
         ({"cv": 1}, "cv must be .* at least 2"),
         ({"cv": 2.5}, "cv must be"),
-        ({"holdout": 0}, "share must be"),
+        ({"holdout": 0}, "holdout must be a number above 0 and below 1"),
     ],
 )
 def test_refuses_wrong_choices(data, changes, message):
@@ -170,5 +170,5 @@ def test_refuses_wrong_choices(data, changes, message):
 
 
 def test_refuses_an_ordinary_classifier(data):
-    with pytest.raises(InvalidTypeError, match=r"takes a zero-shot classifier.*got SVC"):
+    with pytest.raises(InvalidInputError, match=r"estimator must be a zero-shot .*got SVC"):
         CalibratedStacking(SVC()).fit(data.X, data.y)

@@ -83,11 +83,11 @@ def test_without_noise_both_ridges_find_the_true_map():
 
 def test_wrong_penalties_and_codings_are_refused(data):
     X, y = _seen(data)
-    with pytest.raises(InvalidInputError, match="lam must be 'cv' or a number"):
+    with pytest.raises(InvalidInputError, match="lam must be 'cv' or a positive number"):
         RRZSLClassifier(data.signatures, lam="best").fit(X, y)
-    with pytest.raises(InvalidInputError, match="gamma must be a finite number above 0"):
+    with pytest.raises(InvalidInputError, match="gamma must be 'cv' or a positive number"):
         ESZSLClassifier(data.signatures, gamma=-1).fit(X, y)
-    with pytest.raises(InvalidInputError, match="coding must be one of"):
+    with pytest.raises(InvalidInputError, match="coding must be 'signed' or 'binary'"):
         ESZSLClassifier(data.signatures, coding="onehot").fit(X, y)
     with pytest.raises(InvalidInputError, match="cv must be a whole number"):
         ESZSLClassifier(data.signatures, cv=1).fit(X, y)

@@ -71,8 +71,8 @@ def test_loss_falls_and_gradient_is_right(estimator, parts):
 @pytest.mark.parametrize(
     ("estimator", "match"),
     [
-        (BaFCClassifier(loss="log"), "loss must be one of bce, hinge, euclidean"),
-        (MTMDLClassifier(n_components=0), "n_components must be a positive"),
+        (BaFCClassifier(loss="log"), "loss must be 'bce', 'hinge' or 'euclidean'"),
+        (MTMDLClassifier(n_components=0), "n_components must be a whole number"),
         (MLZSCClassifier(threshold=-1.0), "threshold must be a positive"),
     ],
 )

@@ -168,11 +168,11 @@ def test_chosen_points_are_the_best_of_explicit_refits(data, parts):
 
 def test_wrong_parameters_are_refused(data, parts):
     X, y, _, _ = parts
-    with pytest.raises(InvalidInputError, match="top must be a finite number above 0"):
+    with pytest.raises(InvalidInputError, match="top must be a whole number of at least 1"):
         ConSEClassifier(data.signatures, top=0).fit(X, y)
-    with pytest.raises(InvalidInputError, match="threshold must be one of"):
+    with pytest.raises(InvalidInputError, match="threshold must be 'cv', 'global' or 'attribute'"):
         DAPClassifier(data.signatures, threshold="median").fit(X, y)
-    with pytest.raises(InvalidInputError, match="rule must be one of"):
+    with pytest.raises(InvalidInputError, match="rule must be 'cv', "):
         DirectSimilarityClassifier(data.signatures, rule="sum").fit(X, y)
-    with pytest.raises(InvalidInputError, match="width must be a finite number above 0"):
+    with pytest.raises(InvalidInputError, match="width must be 'cv' or a positive number"):
         AMPClassifier(data.signatures, width=-1).fit(X, y)

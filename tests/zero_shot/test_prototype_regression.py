@@ -161,11 +161,11 @@ def test_curved_relations_between_signatures_and_features_are_learnt():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"power": 0}, "power must be positive; got 0"),
-        ({"shrinkage": 1.5}, "shrinkage must be between 0 and 1; got 1.5"),
-        ({"ridge": -1.0}, "ridge must be positive; got -1.0"),
-        ({"bandwidth": "wide"}, "bandwidth must be 'cv' or a number; got 'wide'"),
-        ({"ridge": True}, "ridge must be 'cv' or a number; got True"),
+        ({"power": 0}, "power must be 'cv' or a positive number; got 0"),
+        ({"shrinkage": 1.5}, "shrinkage must be 'cv' or a number from 0 to 1; got 1.5"),
+        ({"ridge": -1.0}, "ridge must be 'cv' or a positive number; got -1.0"),
+        ({"bandwidth": "wide"}, "bandwidth must be 'cv' or a positive number; got 'wide'"),
+        ({"ridge": True}, "ridge must be 'cv' or a positive number; got True"),
         ({"cv": 1}, "cv must be a whole number of at least 2; got 1"),
         ({"n_repeats": 0}, "n_repeats must be a whole number of at least 1; got 0"),
         ({"n_repeats": 1.5}, "n_repeats must be a whole number of at least 1; got 1.5"),

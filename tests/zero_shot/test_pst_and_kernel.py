@@ -119,7 +119,7 @@ def test_kernel_eszsl_refuses_what_it_cannot_do(data, seen):
     X, y = seen
     with pytest.raises(InvalidInputError, match="must be square at fit"):
         KernelESZSLClassifier(data.signatures, kernel="precomputed").fit(X, y)
-    with pytest.raises(InvalidInputError, match="kernel must be one of"):
+    with pytest.raises(InvalidInputError, match="kernel must be 'rbf' or 'precomputed'"):
         KernelESZSLClassifier(data.signatures, kernel="chi2").fit(X, y)
     with pytest.raises(InvalidInputError, match="needs the samples themselves"):
         KernelESZSLClassifier(data.signatures).fit_moments(None)

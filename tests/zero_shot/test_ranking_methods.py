@@ -109,7 +109,7 @@ def test_wrong_space_weights_are_refused(data):
         ({"epochs": "many"}, "epochs must be 'cv' or a whole number"),
         ({"batch_size": 0}, "batch_size must be 'auto' or a whole number"),
         ({"cv": 1}, "cv must be a whole number"),
-        ({"max_epochs": 0}, "max_epochs must be at least 1"),
+        ({"max_epochs": 0}, "max_epochs must be a whole number of at least 1"),
     ],
 )
 def test_unusable_parameters_are_refused(wrong, match, data):

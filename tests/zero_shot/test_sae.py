@@ -287,14 +287,14 @@ def test_a_bad_lam_is_refused(data, train, lam):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"metric": "manhattan"}, "metric must be one of .* got 'manhattan'"),
-        ({"direction": "sideways"}, "direction must be one of .* got 'sideways'"),
-        ({"solver": "reference"}, "solver must be auto, spectral or tridiagonal"),
+        ({"metric": "manhattan"}, "metric must be 'cosine', .* got 'manhattan'"),
+        ({"direction": "sideways"}, "direction must be 'decode', .* got 'sideways'"),
+        ({"solver": "reference"}, "solver must be 'auto', 'spectral' or 'tridiagonal'"),
         ({"cv": 1}, "cv must be a whole number of at least 2; got 1"),
         ({"cv": True}, "cv must be"),
         ({"cv": 2.5}, "cv must be"),
         ({"lams": [1.0, 0.0]}, "lams must be"),
-        ({"signatures": 3}, "signatures must be a Signatures table"),
+        ({"signatures": 3}, "signatures must be None or a Signatures table"),
     ],
 )
 def test_bad_options_are_refused(data, train, options, says):

@@ -126,10 +126,10 @@ def test_inferred_codes_move_towards_the_direction_and_stay_on_the_simplex():
 @pytest.mark.parametrize(
     ("estimator", "match"),
     [
-        (SSEClassifier(kind="max"), "kind must be one of"),
+        (SSEClassifier(kind="max"), "kind must be 'int' or 'relu'"),
         (SSEClassifier(gamma=0.0), "gamma must be a positive"),
         (JLSEClassifier(rho=0.0), "rho must be a positive"),
-        (SSVocClassifier(alpha=2.0), "alpha must lie in"),
+        (SSVocClassifier(alpha=2.0), "alpha must be a number from 0 to 1"),
         (SSVocClassifier(lam=-1.0), "lam must be 'cv' or a positive"),
     ],
 )

@@ -104,10 +104,10 @@ def test_verbose_tells_folds(parts, capsys):
 @pytest.mark.parametrize(
     ("wrong", "match"),
     [
-        ({"loss": "log"}, "loss must be one of"),
+        ({"loss": "log"}, "loss must be 'ovo', 'cs' or 'struct'"),
         ({"lam": 0.0}, "lam must be 'cv' or a positive"),
         ({"scale": "auto"}, "scale must be 'cv' or a positive"),
-        ({"n_phantoms": 0}, "n_phantoms must be at least 1"),
+        ({"n_phantoms": 0}, "n_phantoms must be None or a whole number of at least 1"),
     ],
 )
 def test_unusable_parameters_are_refused(wrong, match, parts):

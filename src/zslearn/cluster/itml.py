@@ -39,8 +39,8 @@ class ITML(RowMapping):
         Stop when the multipliers change by less than this share in a sweep.
     random_state : int, RandomState instance or None, default=0
         Source of the pairs.
-    verbose : bool, default=False
-        Tell each sweep on stderr.
+    verbose : int, default=0
+        Above 0, each sweep is reported on stderr.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class ITML(RowMapping):
         max_iter: int = 500,
         tol: float = 1e-3,
         random_state: Any = 0,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.n_pairs = n_pairs
         self.gamma = gamma
@@ -128,7 +128,7 @@ class ITML(RowMapping):
                 M = _project(M, v, i, (sign[i], gamma), multiplier, slack)
             self.n_iter_ = sweep + 1
             change = np.abs(multiplier - before).sum() / max(np.abs(before).sum(), 1e-300)
-            report(self.verbose, f"ITML sweep {sweep + 1}: multipliers changed by {change:.2g}")
+            report(self.verbose > 0, f"ITML sweep {sweep + 1}: multipliers changed by {change:.2g}")
             if change < self.tol:
                 break
         return (M + M.T) / 2

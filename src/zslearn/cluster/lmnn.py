@@ -43,8 +43,8 @@ class LMNN(RowMapping):
         How often impostors are searched.
     max_iter : int, default=30
         L-BFGS iterations a round.
-    verbose : bool, default=False
-        Tell each round on stderr.
+    verbose : int, default=0
+        Above 0, each round is reported on stderr.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class LMNN(RowMapping):
         push: float = 0.5,
         n_rounds: int = 5,
         max_iter: int = 30,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.n_impostors = n_impostors
@@ -110,7 +110,7 @@ class LMNN(RowMapping):
             L, value, steps = problem.minimized(L, check_count(self.max_iter, "max_iter"))
             self.n_iter_ += steps
             self.objective_.append(value)
-            report(self.verbose, f"LMNN round {number + 1} of {rounds}: objective {value:.6g}")
+            report(self.verbose > 0, f"LMNN round {number + 1} of {rounds}: objective {value:.6g}")
             if number and abs(self.objective_[-2] - value) <= 1e-4 * abs(value):
                 break
         return L

@@ -38,8 +38,8 @@ class XingMMC(RowMapping):
         Added to Σ_S, as a share of its mean variance.
     random_state : int, RandomState instance or None, default=0
         Source of the pairs.
-    verbose : bool, default=False
-        Tell the objective on stderr.
+    verbose : int, default=0
+        Above 0, the objective is reported on stderr.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class XingMMC(RowMapping):
         tol: float = 1e-6,
         ridge: float = 1e-6,
         random_state: Any = 0,
-        verbose: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.n_pairs = n_pairs
         self.max_iter = max_iter
@@ -113,7 +113,7 @@ class XingMMC(RowMapping):
             if better is None:
                 break
             gain, B, value = (new - value) / value, better, new
-            report(self.verbose, f"XingMMC step {iteration + 1}: mean distance {value:.6g}")
+            report(self.verbose > 0, f"XingMMC step {iteration + 1}: mean distance {value:.6g}")
             if gain < self.tol:
                 break
         return B

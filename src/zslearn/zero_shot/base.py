@@ -15,13 +15,14 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from zslearn._parameters import Constraint, Either, Seed, Whole, check_parameters
 from zslearn.core.lazy_rows import LazyRows
 from zslearn.core.nearest import BLOCK_BYTES, best_columns, row_blocks
 from zslearn.core.threads import map_blocks
 from zslearn.exceptions import InvalidInputError, TransductiveBatchError, UnknownClassError
 from zslearn.metrics import per_class_accuracy
 from zslearn.signatures import Signatures
-from zslearn.zero_shot.inputs import as_signatures, checked_k, is_cv, single
+from zslearn.zero_shot.inputs import SIGNATURES, as_signatures, checked_k, is_cv, single
 from zslearn.zero_shot.normalization import (
     finite_features,
     normalized_features,
@@ -57,6 +58,15 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
     """
 
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags()
+    # What each parameter may be; a method adds those of its own, and `fit` checks them all.
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "signatures": Either(None, SIGNATURES),
+        "feature_norm": Either("l2", None),
+        "signature_norm": Either("l2", None),
+        "cv": Whole(2),
+        "random_state": Seed(),
+        "verbose": Whole(0),
+    }
     # Whether the method learns from `Moments` and scores each candidate apart from the others.
     _from_moments: ClassVar[bool] = False
     feature_norm: str | None = "l2"
@@ -82,6 +92,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
         ZeroShotClassifier
             The fitted classifier.
         """
+        check_parameters(self)
         before = dict(vars(self))
         try:
             rows, labels = self._training_rows(X, y)

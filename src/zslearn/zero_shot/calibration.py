@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zslearn.exceptions import InvalidInputError, InvalidTypeError
+from zslearn._parameters import Either, Instance, Number, Whole, check_parameters
 from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
 from zslearn.model_selection import ClassKFold, stratified_holdout
 from zslearn.signatures import Signatures
@@ -78,6 +77,15 @@ class CalibratedStacking(ZeroShotClassifier):
     True
     """
 
+    parameter_constraints: ClassVar = {
+        "estimator": Instance(
+            ZeroShotClassifier, "a zero-shot classifier such as SAEClassifier(signatures)"
+        ),
+        "gamma": Either("auto", Number()),
+        "cv": Either("auto", Whole(2)),
+        "holdout": Number(above=0, below=1),
+    }
+
     def __init__(
         self,
         estimator: ZeroShotClassifier,
@@ -123,7 +131,7 @@ class CalibratedStacking(ZeroShotClassifier):
         CalibratedStacking
             The fitted classifier.
         """
-        self._check_choices()
+        check_parameters(self)
         X, labels = self._validated(X, y)
         self.estimator_ = clone(self.estimator).fit(X, labels)
         self.classes_ = self.estimator_.classes_
@@ -145,7 +153,7 @@ class CalibratedStacking(ZeroShotClassifier):
         CalibratedStacking
             With `gamma_` and `curves_` set.
         """
-        self._check_choices()
+        check_parameters(self)
         n_folds = 0 if self.gamma != "auto" else self._n_folds(np.unique(y))
         self.curves_ = self._fold_curves(X, y, n_folds) if n_folds else []
         if self.curves_:
@@ -201,15 +209,6 @@ class CalibratedStacking(ZeroShotClassifier):
         scores = self.estimator_._score(X, inner)
         return scores - bias.astype(scores.dtype)
 
-    def _check_choices(self) -> None:
-        if not isinstance(self.estimator, ZeroShotClassifier):
-            raise InvalidTypeError(
-                "CalibratedStacking takes a zero-shot classifier such as SAEClassifier(signatures)"
-                f"; got {type(self.estimator).__name__}."
-            )
-        _check_number("gamma", self.gamma, low=-np.inf)
-        _check_number("cv", self.cv, low=2)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.estimator.__sklearn_tags__().input_tags.sparse
@@ -236,14 +235,3 @@ def best_mean_gamma(curves: Sequence[SeenUnseenCurve]) -> float:
     inside = gaps[:-1] + (gaps[1:] - gaps[:-1]) / 2
     mean = np.mean([curve.harmonic_means[curve.indices_at(inside)] for curve in curves], axis=0)
     return float(inside[mean.argmax()])
-
-
-def _check_number(name: str, value: Any, low: float) -> None:
-    """Refuse what is neither "auto" nor a finite number of at least `low`."""
-    if isinstance(value, str) and value == "auto":
-        return
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    whole = name != "cv" or isinstance(value, Integral)
-    if not number or not whole or not low <= value < np.inf or value == -np.inf:
-        at_least = f" of at least {low}" if np.isfinite(low) else ""
-        raise InvalidInputError(f'{name} must be "auto" or a number{at_least}; got {value!r}.')

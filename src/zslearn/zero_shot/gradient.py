@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, Number, Whole
 from zslearn.core.minibatch import Descent, Parameters, Trace, batch_size_for, descend
-from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 
@@ -81,6 +81,13 @@ class GradientClassifier(ZeroShotClassifier):
     cv: int
     random_state: int | None
     verbose: int
+    parameter_constraints: ClassVar = {
+        "learning_rate": Either("cv", Number(above=0)),
+        "weight_decay": Number(least=0),
+        "epochs": Either("cv", Whole(1)),
+        "max_epochs": Whole(1),
+        "batch_size": Either("auto", Whole(1)),
+    }
 
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
         """Parameters to begin with, for scaled signatures of shape (n_classes, n_dimensions)."""
@@ -135,7 +142,6 @@ class GradientClassifier(ZeroShotClassifier):
 
     def _learn(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> Learned:
         """Choose setting and number of epochs on held-out classes, then train on all classes."""
-        self._check_training()
         X, S = X.astype(np.float32, copy=False), S.astype(np.float32)
         settings = self._settings()
         folds = class_folds(y, self.cv, self.random_state) if self.signatures is not None else []
@@ -225,16 +231,6 @@ class GradientClassifier(ZeroShotClassifier):
     def _fixed_epochs(self) -> int:
         return self.max_epochs if self.epochs == "cv" else int(self.epochs)
 
-    def _check_training(self) -> None:
-        for name in ("epochs", "batch_size"):
-            value, word = getattr(self, name), "cv" if name == "epochs" else "auto"
-            if value != word and (isinstance(value, str) or value != int(value) or value < 1):
-                raise InvalidInputError(
-                    f"{name} must be {word!r} or a whole number of at least 1; got {value!r}."
-                )
-        if self.max_epochs < 1:
-            raise InvalidInputError(f"max_epochs must be at least 1; got {self.max_epochs!r}.")
-
     def _tell(self, message: str) -> None:
         if self.verbose:
             sys.stderr.write(f"[{type(self).__name__}] {message}\n")
@@ -255,9 +251,7 @@ def class_folds(
     y: NDArray[np.intp], n_splits: int, random_state: int | None
 ) -> list[tuple[NDArray, NDArray]]:
     """Folds that hold out at least two classes each; none if there are too few classes."""
-    if isinstance(n_splits, bool) or n_splits != int(n_splits) or n_splits < 2:
-        raise InvalidInputError(f"cv must be a whole number of at least 2; got {n_splits!r}.")
-    n_splits = min(int(n_splits), len(np.unique(y)) // 2)
+    n_splits = min(n_splits, len(np.unique(y)) // 2)
     if n_splits < 2:
         return []
     splitter = ClassKFold(n_splits, shuffle=True, random_state=random_state)

@@ -8,21 +8,29 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from zslearn._parameters import Constraint, check_value
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 
 
+def is_table(table: Any) -> bool:
+    """Say whether a value is a class table in one of the forms a user may give."""
+    frame = hasattr(table, "index") and hasattr(table, "columns")
+    return frame or isinstance(table, (Signatures, Mapping))
+
+
+SIGNATURES = Constraint(
+    "a Signatures table, a dict of class to vector or a DataFrame with one row per class", is_table
+)
+
+
 def as_signatures(table: Any) -> Signatures:
     """Return the class table a user gave as `Signatures`, a dict or a data frame."""
+    check_value("signatures", table, SIGNATURES)
     if isinstance(table, Signatures):
         return table
-    if isinstance(table, Mapping):
-        return Signatures.from_dict(table)
-    if hasattr(table, "index") and hasattr(table, "columns"):
-        return Signatures.from_frame(table)
-    raise InvalidInputError(
-        "signatures must be a Signatures table, a dict of class to vector or a DataFrame with one "
-        f"row a class; got {type(table).__name__}."
+    return (
+        Signatures.from_dict(table) if isinstance(table, Mapping) else Signatures.from_frame(table)
     )
 
 

@@ -15,11 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.autoencoder.semantic_autoencoder import check_lam
+from zslearn._parameters import Either, Number
 from zslearn.core.lam_path import prepared
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores, unit_rows
-from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -31,17 +30,17 @@ _MIN_BATCH = 30
 class _LegacySAE(ZeroShotClassifier):
     """What the three demos share: one W, found with a fixed λ, for both directions."""
 
+    parameter_constraints: ClassVar = {
+        "direction": Either("encode", "decode"),
+        "lam": Number(above=0),
+    }
     feature_norm: str | None = None
     signature_norm: str | None = None
     lam: float
     direction: str
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        lam = check_lam(self.lam)
-        if self.direction not in ("encode", "decode"):
-            raise InvalidInputError(
-                f"direction must be 'encode' or 'decode'; got {self.direction!r}."
-            )
+        lam = float(self.lam)
         moments = self._transformed(Moments.of(X, y))
         self.coef_ = prepared(moments, self.seen_signatures_, lam).coef(lam)
 
@@ -114,6 +113,7 @@ class LegacyAwA(_LegacySAE):
 class _Projected(_LegacySAE):
     """Demos that first project features to ridge scores of the seen classes."""
 
+    parameter_constraints: ClassVar = {"ridge": Number(above=0)}
     ridge: float
 
     def _transformed(self, moments: Moments) -> Moments:

@@ -9,8 +9,6 @@ from scipy import sparse
 from zslearn.core.nearest import row_norms, unit_rows
 from zslearn.exceptions import InvalidInputError
 
-NORMS = (None, "l2")
-
 
 def normalized_features(
     X: NDArray | sparse.sparray,
@@ -23,7 +21,6 @@ def normalized_features(
 
     `numbers` are the row numbers to name in an error, if X is a part of a larger matrix.
     """
-    _check_norm("feature_norm", norm)
     if norm is None:
         return X
     zero = np.flatnonzero(row_norms(X) == 0)
@@ -47,7 +44,6 @@ def finite_features(
 
 def normalized_signatures(vectors: NDArray, names: NDArray, norm: str | None) -> NDArray:
     """Scale each signature to unit length if `norm` is "l2"; a signature of zeros is refused."""
-    _check_norm("signature_norm", norm)
     if norm is None:
         return vectors
     zero = np.flatnonzero(row_norms(vectors) == 0)
@@ -57,11 +53,6 @@ def normalized_signatures(vectors: NDArray, names: NDArray, norm: str | None) ->
             "to compare. Give it values, drop the class, or use signature_norm=None."
         )
     return unit_rows(vectors)
-
-
-def _check_norm(parameter: str, norm: str | None) -> None:
-    if norm not in NORMS:
-        raise InvalidInputError(f"{parameter} must be 'l2' or None; got {norm!r}.")
 
 
 def refuse_unusable(piece: NDArray, numbers: NDArray) -> None:

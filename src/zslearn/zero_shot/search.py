@@ -13,7 +13,6 @@ from sklearn.model_selection import StratifiedKFold
 
 from zslearn.core.paths import mean_recall
 from zslearn.model_selection import Choice, ClassKFold, choose
-from zslearn.zero_shot.folds import whole
 from zslearn.zero_shot.inputs import is_cv
 
 __all__ = [
@@ -130,7 +129,6 @@ def parameter_folds(
 
     With one-hot signatures nothing carries over to another class, so samples are held out.
     """
-    whole("cv", cv, least=2)
     counts = np.bincount(y)
     counts = counts[counts > 0]
     n_splits = min(cv, int(counts.min()) if one_hot else len(counts) // 2)
@@ -142,7 +140,7 @@ def parameter_folds(
 
 def folds_of_classes(classes: NDArray, cv: int, random_state: int | None) -> list[NDArray]:
     """Classes of each fold, dealt as `parameter_folds` deals them; none if there are too few."""
-    n_splits = min(whole("cv", cv, least=2), len(classes) // 2)
+    n_splits = min(cv, len(classes) // 2)
     if n_splits < 2:
         return []
     return ClassKFold(n_splits, shuffle=True, random_state=random_state).class_folds(classes)

@@ -8,15 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, check_parameters
 from zslearn.core.folded_moments import FoldedMoments
 from zslearn.core.lam_path import fold_moments, held_out_curve
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import Metric, Targets, check_metric
+from zslearn.core.nearest import METRICS, Metric, Targets
 from zslearn.core.paths import Direction
 from zslearn.core.row_space import reduced
-from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
-from zslearn.zero_shot.folds import positive
 from zslearn.zero_shot.search import folds_of_classes, parameter_folds
 
 Grid = list[dict[str, float]]
@@ -44,6 +43,9 @@ class LinearZeroShotClassifier(ZeroShotClassifier):
     metric: Metric
     cv: int = 5
     random_state: int | None = 0
+    parameter_constraints: ClassVar = {
+        "metric": Either(*METRICS),
+    }
 
     def fit_moments(self, moments: Moments) -> LinearZeroShotClassifier:
         """Learn from moments of features normalized as `feature_norm` says.
@@ -59,7 +61,7 @@ class LinearZeroShotClassifier(ZeroShotClassifier):
             The fitted classifier. Penalties left to "cv" take their default multiple of the
             scale of the data, because choosing them needs the samples.
         """
-        self._check_choices()
+        check_parameters(self)
         self.n_features_in_ = moments.n_features
         self.classes_ = moments.classes
         self._set_signatures(self.classes_)
@@ -80,7 +82,7 @@ class LinearZeroShotClassifier(ZeroShotClassifier):
         LinearZeroShotClassifier
             The fitted classifier.
         """
-        self._check_choices()
+        check_parameters(self)
         moments = folded.total
         self.n_features_in_ = moments.n_features
         self.classes_ = moments.classes
@@ -98,7 +100,6 @@ class LinearZeroShotClassifier(ZeroShotClassifier):
         return folds_of_classes(classes, self.cv, self.random_state)
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        self._check_choices()
         X, lift = reduced(X)
         one_hot = self.signatures is None
         folds = parameter_folds(X, y, self.cv, self.random_state, one_hot=one_hot)
@@ -167,12 +168,3 @@ class LinearZeroShotClassifier(ZeroShotClassifier):
         if self._direction == "encode":
             X = np.asarray(X @ self.coef_.T.astype(X.dtype))
         return prepared.scores(X)
-
-    def _check_choices(self) -> None:
-        check_metric(self.metric)
-        for name in self._penalties:
-            value = getattr(self, name)
-            if isinstance(value, str) and value != "cv":
-                raise InvalidInputError(f"{name} must be 'cv' or a number; got {value!r}.")
-            if value != "cv":
-                positive(name, value)

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, Number
 from zslearn.core.linear_maps import bilinear, mean_eigenvalue
 from zslearn.core.moments import Moments
-from zslearn.zero_shot.folds import one_of
 from zslearn.zero_shot.linear.base import LinearZeroShotClassifier
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -73,6 +73,11 @@ class ESZSLClassifier(LinearZeroShotClassifier):
     _penalties: ClassVar = {"gamma": _DECADES, "lam": _DECADES}
     _defaults: ClassVar = {"gamma": 1.0, "lam": 1.0}
     _direction: ClassVar = "decode"
+    parameter_constraints: ClassVar = {
+        "gamma": Either("cv", Number(above=0)),
+        "lam": Either("cv", Number(above=0)),
+        "coding": Either(*CODINGS),
+    }
 
     def __init__(
         self,
@@ -106,7 +111,3 @@ class ESZSLClassifier(LinearZeroShotClassifier):
     ) -> NDArray:
         grid = bilinear(moments, seen, rows, (values[0], values[1]), CODINGS[self.coding])
         return grid.reshape(-1, *grid.shape[2:])
-
-    def _check_choices(self) -> None:
-        super()._check_choices()
-        one_of("coding", self.coding, tuple(CODINGS))

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, Number, Whole
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Targets, row_norms, scores
 from zslearn.core.paths import path_accuracy, scoring_rule
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, dense
-from zslearn.zero_shot.folds import one_of, positive
 from zslearn.zero_shot.linear.eszsl import ESZSLClassifier
 from zslearn.zero_shot.search import Fold, choose_parameters, even_rows, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
@@ -81,6 +81,12 @@ class KernelESZSLClassifier(ESZSLClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         reference="Romera-Paredes & Torr, ICML 2015"
     )
+    parameter_constraints: ClassVar = {
+        "kernel": Either(*KERNELS),
+        "metric": Either("dot"),
+        "width": Number(above=0),
+        "n_landmarks": Whole(1),
+    }
 
     def __init__(
         self,
@@ -114,7 +120,6 @@ class KernelESZSLClassifier(ESZSLClassifier):
         self.n_landmarks = n_landmarks
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        self._check_choices()
         X = dense(X)
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise InvalidInputError(
@@ -190,13 +195,6 @@ class KernelESZSLClassifier(ESZSLClassifier):
         raise InvalidInputError(
             "KernelESZSLClassifier needs the samples themselves; use ESZSLClassifier on moments."
         )
-
-    def _check_choices(self) -> None:
-        super()._check_choices()
-        one_of("kernel", self.kernel, KERNELS)
-        one_of("metric", self.metric, ("dot",))
-        positive("width", self.width)
-        positive("n_landmarks", self.n_landmarks)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

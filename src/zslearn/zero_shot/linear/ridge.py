@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, Number
 from zslearn.core.linear_maps import mean_eigenvalue, ridge_to_features, ridge_to_semantics
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Metric
@@ -67,6 +68,9 @@ class RidgeClassifierFS(LinearZeroShotClassifier):
     _penalties: ClassVar = {"gamma": _RELATIVE}
     _defaults: ClassVar = {"gamma": 1.0}
     _direction: ClassVar = "encode"
+    parameter_constraints: ClassVar = {
+        "gamma": Either("cv", Number(above=0)),
+    }
 
     def __init__(
         self,
@@ -146,6 +150,9 @@ class RRZSLClassifier(LinearZeroShotClassifier):
     _penalties: ClassVar = {"lam": _RELATIVE}
     _defaults: ClassVar = {"lam": 0.1}
     _direction: ClassVar = "decode"
+    parameter_constraints: ClassVar = {
+        "lam": Either("cv", Number(above=0)),
+    }
 
     def __init__(
         self,

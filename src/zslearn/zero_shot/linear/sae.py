@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
-from zslearn.autoencoder.semantic_autoencoder import check_lam
+from zslearn._parameters import Either, Number, Numbers, check_parameters
 from zslearn.core.folded_moments import FoldedMoments
 from zslearn.core.lam_path import (
     decode_path,
@@ -21,7 +21,7 @@ from zslearn.core.lam_path import (
     unit_lam,
 )
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import Metric, Targets, check_metric
+from zslearn.core.nearest import METRICS, Metric, Targets
 from zslearn.core.paths import Direction
 from zslearn.core.row_space import reduced
 from zslearn.core.sylvester import Method
@@ -135,6 +135,13 @@ class SAEClassifier(ZeroShotClassifier):
     _from_moments: ClassVar[bool] = True
     coef_encode_: NDArray
     coef_decode_: NDArray
+    parameter_constraints: ClassVar = {
+        "lam": Either("cv", Number(above=0)),
+        "direction": Either(*DIRECTIONS),
+        "metric": Either(*METRICS),
+        "lams": Either(None, Numbers(Number(above=0))),
+        "solver": Either("auto", "spectral", "tridiagonal"),
+    }
 
     def __init__(
         self,
@@ -162,7 +169,6 @@ class SAEClassifier(ZeroShotClassifier):
         self.solver = solver
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        self._check_choices()
         self._moments: Moments | None = None
         X, lift = reduced(X)
         folds = []
@@ -240,7 +246,7 @@ class SAEClassifier(ZeroShotClassifier):
         SAEClassifier
             The fitted classifier.
         """
-        self._check_choices()
+        check_parameters(self)
         self._moments = None
         self.n_features_in_ = folded.X.shape[1]
         self.classes_ = folded.total.classes
@@ -259,7 +265,7 @@ class SAEClassifier(ZeroShotClassifier):
 
     def _learn(self, moments: Moments, table: Signatures | None) -> SAEClassifier:
         """Learn from moments, with the signatures given at construction or a table grown since."""
-        self._check_choices()
+        check_parameters(self)
         if moments.centered or len(moments.classes) < 2:
             raise InvalidInputError(
                 "fit_moments needs raw moments (centered=False) of at least two classes; got "
@@ -351,7 +357,7 @@ class SAEClassifier(ZeroShotClassifier):
         self.cv_results_ = None
         self.folds_ = [self.classes_[part.classes] for part in parts] if folds else []
         if self.lam != "cv":
-            value = check_lam(self.lam)
+            value = float(self.lam)
             self.lam_ = {"encode": value, "decode": value}
         elif not folds:
             value = DEFAULT_RELATIVE_LAM * unit_lam(moments, S)
@@ -369,20 +375,3 @@ class SAEClassifier(ZeroShotClassifier):
             }
             best = curves.mean(axis=2).argmax(axis=1)
             self.lam_ = {way: float(lams[i]) for way, i in zip(ways, best, strict=True)}
-
-    def _check_choices(self) -> None:
-        check_metric(self.metric)
-        if self.direction not in DIRECTIONS:
-            raise InvalidInputError(
-                f"direction must be one of {', '.join(DIRECTIONS)}; got {self.direction!r}."
-            )
-        if isinstance(self.lam, str) and self.lam != "cv":
-            raise InvalidInputError(f"lam must be a positive number or 'cv'; got {self.lam!r}.")
-        if self.lam != "cv":
-            check_lam(self.lam)
-        if self.solver not in ("auto", "spectral", "tridiagonal"):
-            raise InvalidInputError(
-                f"solver must be auto, spectral or tridiagonal; got {self.solver!r}."
-            )
-        if isinstance(self.cv, bool) or not isinstance(self.cv, (int, np.integer)) or self.cv < 2:
-            raise InvalidInputError(f"cv must be a whole number of at least 2; got {self.cv!r}.")

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, Number, Whole
 from zslearn.core.layers import (
     backward,
     distance_gradients,
@@ -99,6 +100,12 @@ class BaFCClassifier(NetworkClassifier):
         deterministic=False,
         reference="Ba, Swersky, Fidler & Salakhutdinov, ICCV 2015 (fc)",
     )
+    parameter_constraints: ClassVar = {
+        "loss": Either("bce", "hinge", "euclidean"),
+        "n_hidden": Whole(1),
+        "n_components": Whole(1),
+        "margin": Number(above=0),
+    }
 
     def __init__(
         self,
@@ -136,8 +143,6 @@ class BaFCClassifier(NetworkClassifier):
         self.verbose = verbose
 
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
-        self._check_loss(("bce", "hinge", "euclidean"))
-        self._check_positive("n_hidden", "n_components", "margin")
         parameters = start_layers(rng, "g", (n_features, self.n_hidden, self.n_components))
         parameters |= start_layers(rng, "f", (S.shape[1], self.n_hidden, self.n_components))
         for name in ("g_W1", "f_W1"):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, Number, Whole
 from zslearn.core.layers import (
     backward,
     distance_gradients,
@@ -101,6 +102,11 @@ class MLZSCClassifier(NetworkClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, deterministic=False, reference="Bucher, Herbin & Jurie, ECCV 2016"
     )
+    parameter_constraints: ClassVar = {
+        "n_components": Whole(1),
+        "threshold": Number(above=0),
+        "attribute_weight": Either("cv", Number(least=0)),
+    }
 
     def __init__(
         self,
@@ -136,7 +142,6 @@ class MLZSCClassifier(NetworkClassifier):
         self.verbose = verbose
 
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
-        self._check_positive("n_components", "threshold")
         parameters = start_layers(rng, "x", (n_features, S.shape[1]))
         m = min(self.n_components, S.shape[1])
         metric = rng.standard_normal((S.shape[1], m)) / np.sqrt(m * S.shape[1])

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, Flag, Whole
 from zslearn.core.layers import backward, forward, start_layers
 from zslearn.core.matching import hinge_pairs, squared_pairs
 from zslearn.core.minibatch import Parameters
@@ -87,6 +88,11 @@ class MTMDLClassifier(NetworkClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, deterministic=False, reference="Yang & Hospedales, ICLR 2015"
     )
+    parameter_constraints: ClassVar = {
+        "loss": Either("squared", "hinge"),
+        "n_components": Whole(1),
+        "rectify": Flag(),
+    }
 
     def __init__(
         self,
@@ -122,8 +128,6 @@ class MTMDLClassifier(NetworkClassifier):
         self.verbose = verbose
 
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
-        self._check_loss(("squared", "hinge"))
-        self._check_positive("n_components")
         parameters = start_layers(rng, "P", (n_features, self.n_components))
         parameters |= start_layers(rng, "Q", (S.shape[1], self.n_components))
         # From zero, P holds nothing but what it learned; a random start stays in it as noise.

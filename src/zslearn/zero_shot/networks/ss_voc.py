@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
+from zslearn._parameters import Constraint, Either, Number, Whole
 from zslearn.core.nearest import scores, unit_rows
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
@@ -17,6 +18,15 @@ from zslearn.zero_shot.gradient import class_accuracy, class_folds
 from zslearn.zero_shot.tags import ZeroShotTags
 
 LAMS = (1e-2, 1e-3, 1e-4, 1e-5)
+
+
+def is_matrix(words: Any) -> bool:
+    """Say whether a vocabulary is a matrix of numbers."""
+    try:
+        array = np.asarray(words)
+    except ValueError:  # lists of different lengths
+        return False
+    return array.ndim == 2 and array.dtype.kind in "iuf"
 
 
 class SSVocClassifier(ZeroShotClassifier):
@@ -92,6 +102,15 @@ class SSVocClassifier(ZeroShotClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, reference="Fu & Sigal, CVPR 2016"
     )
+    parameter_constraints: ClassVar = {
+        "vocabulary": Either(None, Constraint("a matrix with one row per word", is_matrix)),
+        "alpha": Number(least=0, most=1),
+        "epsilon": Number(least=0),
+        "margin": Number(least=0),
+        "n_neighbors": Whole(0),
+        "lam": Either("cv", Number(above=0)),
+        "max_iter": Whole(1),
+    }
 
     def __init__(
         self,
@@ -125,7 +144,6 @@ class SSVocClassifier(ZeroShotClassifier):
         self.verbose = verbose
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        self._check_choices()
         X, S = dense(X).astype(np.float32, copy=False), self.seen_signatures_
         words = self._words(S)
         lams = LAMS if self.lam == "cv" else (float(self.lam),)
@@ -197,22 +215,13 @@ class SSVocClassifier(ZeroShotClassifier):
         if self.vocabulary is None:
             return np.empty((0, S.shape[1]))
         words = np.asarray(self.vocabulary, dtype=np.float64)
-        if words.ndim != 2 or words.shape[1] != S.shape[1] or not np.isfinite(words).all():
+        if words.shape[1] != S.shape[1] or not np.isfinite(words).all():
             raise InvalidInputError(
                 f"vocabulary must be finite numbers of shape (n_words, {S.shape[1]}), in the space "
                 f"of the signatures; got shape {words.shape}."
             )
         words = unit_rows(words) if self.signature_norm == "l2" else words
         return words[cdist(words, S).min(axis=1) > 1e-6]
-
-    def _check_choices(self) -> None:
-        if not 0 <= self.alpha <= 1 or not self.epsilon >= 0 or not self.margin >= 0:
-            raise InvalidInputError(
-                "alpha must lie in [0, 1], epsilon and margin must not be negative; got "
-                f"{self.alpha!r}, {self.epsilon!r} and {self.margin!r}."
-            )
-        if self.lam != "cv" and (isinstance(self.lam, str) or not 0 < self.lam < np.inf):
-            raise InvalidInputError(f"lam must be 'cv' or a positive number; got {self.lam!r}.")
 
 
 def neighbor_mask(S: NDArray, words: NDArray, n_neighbors: int) -> NDArray[np.bool_]:

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, Number, Whole
 from zslearn.core.nearest import scores, unit_rows
-from zslearn.zero_shot.folds import one_of, positive
 from zslearn.zero_shot.posterior.base import Known, PosteriorClassifier, posterior
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -86,6 +86,14 @@ class AMPClassifier(PosteriorClassifier):
         "balance": (False, True),
         "temperature": (1.0, 0.3),
     }
+    parameter_constraints: ClassVar = {
+        "n_neighbors": Either("cv", Whole(1)),
+        "width": Either("cv", Number(above=0)),
+        "top": Whole(1),
+        "center": Either("cv", True, False),
+        "balance": Either("cv", True, False),
+        "temperature": Either("cv", Number(above=0)),
+    }
 
     def __init__(
         self,
@@ -137,14 +145,6 @@ class AMPClassifier(PosteriorClassifier):
 
     def _rank(self, logits: NDArray, related: NDArray, point: dict[str, Any]) -> NDArray:
         return posterior(logits, point["temperature"], int(self.top)) @ related
-
-    def _check_choices(self) -> None:
-        positive("top", self.top)
-        one_of("center", self.center, ("cv", True, False))
-        one_of("balance", self.balance, ("cv", True, False))
-        for name in ("n_neighbors", "width", "temperature"):
-            if getattr(self, name) != "cv":
-                positive(name, getattr(self, name))
 
 
 def absorption(seen: NDArray, candidates: NDArray, n_neighbors: int, width: float) -> NDArray:

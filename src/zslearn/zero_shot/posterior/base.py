@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from zslearn._parameters import Number, Whole
 from zslearn.core.axes import Axes
 from zslearn.core.logistic import LogisticModel
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
@@ -68,9 +69,12 @@ class PosteriorClassifier(ZeroShotClassifier):
     cv: int
     random_state: int | None
     verbose: int
+    parameter_constraints: ClassVar = {
+        "penalty": Number(above=0),
+        "max_iter": Whole(1),
+    }
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        self._check_choices()
         X = dense(X)
         self.prior_ = np.bincount(y) / len(y)
         axes = Axes.of(X)
@@ -121,9 +125,6 @@ class PosteriorClassifier(ZeroShotClassifier):
 
     def _rank(self, logits: NDArray, related: Any, point: dict[str, Any]) -> NDArray:
         raise NotImplementedError
-
-    def _check_choices(self) -> None:
-        """Refuse parameters of the method that make no sense."""
 
 
 def posterior(logits: NDArray, temperature: float, top: int | None = None) -> NDArray:

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, Number, Whole
 from zslearn.core.nearest import scores
-from zslearn.zero_shot.folds import one_of, positive
 from zslearn.zero_shot.posterior.base import Known, PosteriorClassifier, posterior
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -76,6 +76,11 @@ class ConSEClassifier(PosteriorClassifier):
         "temperature": (1.0, 0.3, 0.6, 1.5, 3.0),
         "center": (False, True),
     }
+    parameter_constraints: ClassVar = {
+        "top": Whole(1),
+        "temperature": Either("cv", Number(above=0)),
+        "center": Either("cv", True, False),
+    }
 
     def __init__(
         self,
@@ -117,9 +122,3 @@ class ConSEClassifier(PosteriorClassifier):
         candidates, seen = related
         P = posterior(logits, point["temperature"], int(self.top))
         return scores(P @ seen, candidates, "cosine")
-
-    def _check_choices(self) -> None:
-        positive("top", self.top)
-        one_of("center", self.center, ("cv", True, False))
-        if self.temperature != "cv":
-            positive("temperature", self.temperature)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from zslearn._parameters import Either, Number, Whole
 from zslearn.core.axes import Axes
 from zslearn.core.logistic import LogisticModel, fit_logistic
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.folds import one_of, positive
 from zslearn.zero_shot.posterior.binary_attributes import (
     PRIORS,
     THRESHOLDS,
@@ -99,6 +99,12 @@ class DAPClassifier(ZeroShotClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, reference="Lampert, Nickisch & Harmeling, CVPR 2009"
     )
+    parameter_constraints: ClassVar = {
+        "threshold": Either("cv", *THRESHOLDS),
+        "prior": Either(*PRIORS),
+        "penalty": Either("cv", Number(above=0)),
+        "max_iter": Whole(1),
+    }
 
     def __init__(
         self,
@@ -126,7 +132,6 @@ class DAPClassifier(ZeroShotClassifier):
         self.verbose = verbose
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        self._check_choices()
         X = dense(X)
         axes = Axes.of(X)
         Z = axes.coordinates(X)
@@ -182,10 +187,3 @@ class DAPClassifier(ZeroShotClassifier):
 
     def _score(self, X: Features, prepared: NDArray) -> NDArray:
         return attribute_scores(expit(seen_logits(self, X)), prepared, self.prior_)
-
-    def _check_choices(self) -> None:
-        one_of("threshold", self.threshold, ("cv", *THRESHOLDS))
-        one_of("prior", self.prior, PRIORS)
-        positive("max_iter", self.max_iter)
-        if self.penalty != "cv":
-            positive("penalty", self.penalty)

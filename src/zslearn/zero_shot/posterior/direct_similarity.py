@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
+from zslearn._parameters import Either, Flag, Number, Whole
 from zslearn.core.nearest import scores
-from zslearn.zero_shot.folds import one_of, positive
 from zslearn.zero_shot.posterior.base import Known, PosteriorClassifier
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -76,6 +76,13 @@ class DirectSimilarityClassifier(PosteriorClassifier):
         "temperature": (1.0, 0.3, 3.0),
         "center": (False, True),
     }
+    parameter_constraints: ClassVar = {
+        "n_related": Whole(1),
+        "weighted": Flag(),
+        "rule": Either("cv", *RULES),
+        "temperature": Either("cv", Number(above=0)),
+        "center": Either("cv", True, False),
+    }
 
     def __init__(
         self,
@@ -125,13 +132,6 @@ class DirectSimilarityClassifier(PosteriorClassifier):
         if point["rule"] == "mean":
             return np.exp(logs) @ weights.T
         return (logs - log_share) @ weights.T
-
-    def _check_choices(self) -> None:
-        positive("n_related", self.n_related)
-        one_of("rule", self.rule, ("cv", *RULES))
-        one_of("center", self.center, ("cv", True, False))
-        if self.temperature != "cv":
-            positive("temperature", self.temperature)
 
 
 def related_weights(similarity: NDArray, n_related: int, *, weighted: bool) -> NDArray:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.zero_shot.folds import one_of, positive
+from zslearn._parameters import Either, Number
 from zslearn.zero_shot.posterior.base import Known, PosteriorClassifier, posterior
 from zslearn.zero_shot.posterior.binary_attributes import (
     PRIORS,
@@ -74,6 +74,11 @@ class IAPClassifier(PosteriorClassifier):
         "threshold": ("global", "attribute"),
         "temperature": (1.0, 0.3, 0.6, 1.5, 3.0),
     }
+    parameter_constraints: ClassVar = {
+        "threshold": Either("cv", *THRESHOLDS),
+        "prior": Either(*PRIORS),
+        "temperature": Either("cv", Number(above=0)),
+    }
 
     def __init__(
         self,
@@ -116,9 +121,3 @@ class IAPClassifier(PosteriorClassifier):
         candidates, seen, pi = related
         P = posterior(logits, point["temperature"]) @ seen
         return attribute_scores(P, candidates, pi)
-
-    def _check_choices(self) -> None:
-        one_of("threshold", self.threshold, ("cv", *THRESHOLDS))
-        one_of("prior", self.prior, PRIORS)
-        if self.temperature != "cv":
-            positive("temperature", self.temperature)

@@ -11,7 +11,6 @@ from scipy import sparse
 from zslearn._progress import report
 from zslearn.core.axes import Axes
 from zslearn.core.logistic import LogisticModel, Progress, fit_logistic, logits
-from zslearn.zero_shot.folds import positive
 
 
 def fit_seen_classifier(
@@ -50,8 +49,8 @@ def fit_seen_classifier(
         y,
         "softmax",
         axes,
-        penalty=positive("penalty", penalty),
-        max_iter=int(positive("max_iter", max_iter)),
+        penalty=penalty,
+        max_iter=max_iter,
         progress=progress,
     )
 

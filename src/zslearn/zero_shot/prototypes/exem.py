@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import NuSVR
 
+from zslearn._parameters import Either, Number, Whole
 from zslearn.core.axes import Axes
 from zslearn.core.class_regression import kernel_ridge, rbf
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.folds import one_of, positive
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -97,6 +97,14 @@ class EXEMClassifier(ZeroShotClassifier):
         "width": (1.0, 0.3, 3.0, 10.0),
         "ridge": (0.1, 0.003, 0.01, 0.03, 0.3),
     }
+    parameter_constraints: ClassVar = {
+        "n_axes": Whole(1),
+        "regressor": Either(*REGRESSORS),
+        "width": Either("cv", Number(above=0)),
+        "ridge": Either("cv", Number(above=0)),
+        "metric": Either(*METRICS),
+        "nu": Number(above=0, most=1),
+    }
 
     def __init__(
         self,
@@ -126,7 +134,6 @@ class EXEMClassifier(ZeroShotClassifier):
         self.random_state = random_state
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        self._check_choices()
         X = dense(X)
         axes = Axes.of(X).restricted(int(self.n_axes))
         self.origin_, self.axes_ = axes.mean, axes.rotation
@@ -167,14 +174,6 @@ class EXEMClassifier(ZeroShotClassifier):
     def _score(self, X: Features, prepared: NDArray) -> NDArray:
         Z = (dense(X).astype(np.float64) - self.origin_) @ self.axes_
         return self._compare(Z, prepared, self.deviation_)
-
-    def _check_choices(self) -> None:
-        positive("n_axes", self.n_axes)
-        one_of("metric", self.metric, METRICS)
-        one_of("regressor", self.regressor, REGRESSORS)
-        for name in ("width", "ridge"):
-            if getattr(self, name) != "cv":
-                positive(name, getattr(self, name))
 
 
 def support_vectors(K: NDArray, means: NDArray, nu: float, C: float) -> Statistics:

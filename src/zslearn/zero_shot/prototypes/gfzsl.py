@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, Number
 from zslearn.core.class_regression import kernel_ridge, rbf
 from zslearn.core.moments import Moments
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.folds import positive
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -90,6 +90,12 @@ class GFZSLClassifier(ZeroShotClassifier):
         "ridge_variance": (1e3, 1.0),
         "floor": (0.1, 1.0),
     }
+    parameter_constraints: ClassVar = {
+        "width": Either("cv", Number(above=0)),
+        "ridge": Either("cv", Number(above=0)),
+        "ridge_variance": Either("cv", Number(above=0)),
+        "floor": Either("cv", Number(above=0)),
+    }
 
     def __init__(
         self,
@@ -115,7 +121,6 @@ class GFZSLClassifier(ZeroShotClassifier):
         self.random_state = random_state
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        self._check_choices()
         X = dense(X)
         means = Moments.of(X, y).class_means
         spreads = np.stack([X[y == c].var(axis=0, dtype=np.float64) for c in range(len(means))])
@@ -149,11 +154,6 @@ class GFZSLClassifier(ZeroShotClassifier):
 
     def _score(self, X: Features, prepared: Gaussians) -> NDArray:
         return log_likelihood(dense(X), *prepared)
-
-    def _check_choices(self) -> None:
-        for name in self._free:
-            if getattr(self, name) != "cv":
-                positive(name, getattr(self, name))
 
 
 def _regressions(

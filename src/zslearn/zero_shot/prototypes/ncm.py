@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import softmax
 
+from zslearn._parameters import Either, Number, Whole
 from zslearn._progress import report
 from zslearn.core.class_regression import distance_unit
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.folds import one_of, positive
 from zslearn.zero_shot.search import (
     Fold,
     choose_parameters,
@@ -95,6 +95,13 @@ class NCMClassifier(ZeroShotClassifier):
         closed_form=False, reference="Mensink, Verbeek, Perronnin & Csurka, ECCV 2012"
     )
     _free: ClassVar = {"beta": (10.0, 3.0, 30.0, 100.0), "center": (False, True)}
+    parameter_constraints: ClassVar = {
+        "learned": Either(*LEARNED),
+        "beta": Either("cv", Number(above=0)),
+        "center": Either("cv", True, False),
+        "shrinkage": Number(above=0),
+        "max_iter": Whole(1),
+    }
 
     def __init__(
         self,
@@ -124,7 +131,6 @@ class NCMClassifier(ZeroShotClassifier):
         self.verbose = verbose
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        self._check_choices()
         X = dense(X)
         rows = even_rows(y, _SEARCH_ROWS, np.random.default_rng(self.random_state))
         few, labels = X[rows], y[rows]
@@ -160,14 +166,6 @@ class NCMClassifier(ZeroShotClassifier):
 
     def _score(self, X: Features, prepared: NDArray) -> NDArray:
         return scores(dense(X) @ self.metric_.astype(X.dtype), prepared, "euclidean")
-
-    def _check_choices(self) -> None:
-        one_of("learned", self.learned, LEARNED)
-        one_of("center", self.center, ("cv", True, False))
-        positive("shrinkage", self.shrinkage)
-        positive("max_iter", self.max_iter)
-        if self.beta != "cv":
-            positive("beta", self.beta)
 
 
 def related_means(candidates: NDArray, seen: NDArray, beta: float, *, center: bool) -> NDArray:

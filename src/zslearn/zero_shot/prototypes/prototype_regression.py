@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from zslearn._parameters import Either, Number, Whole, check_parameters
 from zslearn.core.folded_moments import FoldedMoments
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import unit_rows
@@ -19,7 +20,6 @@ from zslearn.core.signature_kernel import gaussian_kernel, median_scales, relati
 from zslearn.core.whitening import WithinClassSpectrum
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
-from zslearn.zero_shot.folds import whole
 from zslearn.zero_shot.inputs import one_row
 from zslearn.zero_shot.linear.sae import Explanation
 from zslearn.zero_shot.search import folds_of_classes, parameter_folds
@@ -108,8 +108,14 @@ class PrototypeRegression(ZeroShotClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         several_spaces=True, reference="zslearn; see docs/prototype_regression.md"
     )
-
     _from_moments: ClassVar[bool] = True
+    parameter_constraints: ClassVar = {
+        "power": Either("cv", Number(above=0)),
+        "shrinkage": Either("cv", Number(least=0, most=1)),
+        "bandwidth": Either("cv", Number(above=0)),
+        "ridge": Either("cv", Number(above=0)),
+        "n_repeats": Whole(1),
+    }
 
     def __init__(
         self,
@@ -156,6 +162,7 @@ class PrototypeRegression(ZeroShotClassifier):
         -------
         PrototypeRegression
         """
+        check_parameters(self)
         choices = [self._grid(name) for name in Setting._fields]
         if any(len(grid) > 1 for grid in choices):
             raise InvalidInputError(
@@ -181,6 +188,7 @@ class PrototypeRegression(ZeroShotClassifier):
         -------
         PrototypeRegression
         """
+        check_parameters(self)
         grids = {name: self._grid(name) for name in GRIDS} | {"power": (self._moment_power(),)}
         self._start(folded.total)
         curve = self._parts_curve(folded.numbered(self.classes_), self.n_features_in_, grids)
@@ -380,8 +388,8 @@ class PrototypeRegression(ZeroShotClassifier):
         """Held-out rows of each fold, for every deal of the classes; none with too few classes."""
         if self.signatures is None:
             return
-        for repeat in range(whole("n_repeats", self.n_repeats, least=1)):
-            state = None if self.random_state is None else self.random_state + repeat
+        for repeat in range(self.n_repeats):
+            state = None if self.random_state is None else (self.random_state + repeat) % 2**32
             folds = parameter_folds(y, y, self.cv, state)
             if folds:
                 yield [held_out for _, held_out in folds]
@@ -389,12 +397,4 @@ class PrototypeRegression(ZeroShotClassifier):
     def _grid(self, name: str) -> tuple[float, ...]:
         """Return the values of a parameter to try: its grid, or the one number given."""
         value = getattr(self, name)
-        if value == "cv":
-            return GRIDS[name]
-        number = isinstance(value, (int, float, np.integer, np.floating))
-        if isinstance(value, bool) or not number or not np.isfinite(value):
-            raise InvalidInputError(f"{name} must be 'cv' or a number; got {value!r}.")
-        if not (0 <= value <= 1 if name == "shrinkage" else value > 0):
-            allowed = "between 0 and 1" if name == "shrinkage" else "positive"
-            raise InvalidInputError(f"{name} must be {allowed}; got {value!r}.")
-        return (float(value),)
+        return GRIDS[name] if value == "cv" else (float(value),)

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Number
 from zslearn.core.minibatch import Parameters
 from zslearn.core.ranking import ScoreLoss
-from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.gradient import GradientClassifier, Learned, Setting
 
@@ -25,6 +25,9 @@ class BilinearClassifier(GradientClassifier):
     grids: ClassVar[dict[str, tuple[Any, ...]]] = {"learning_rate": (1.0, 0.25)}
     score_loss: ClassVar[ScoreLoss]
     coef_: NDArray
+    parameter_constraints: ClassVar = {
+        "margin": Number(above=0),
+    }
 
     def __init__(
         self,
@@ -68,8 +71,6 @@ class BilinearClassifier(GradientClassifier):
         return X @ parameters["W"] @ S.T
 
     def _learning_rate(self, setting: Setting) -> float:
-        if not 0 < self.margin < np.inf:
-            raise InvalidInputError(f"margin must be a positive number; got {self.margin!r}.")
         return float(setting["learning_rate"]) * float(self.margin)
 
     def _keep(self, learned: Learned) -> None:

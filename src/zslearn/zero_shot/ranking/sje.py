@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, Instance
 from zslearn.core.nearest import unit_rows
 from zslearn.core.ranking import structured_hinge
 from zslearn.exceptions import InvalidInputError
@@ -98,6 +99,9 @@ class SJEClassifier(BilinearClassifier):
         reference="Akata, Reed, Walter, Lee & Schiele, CVPR 2015",
     )
     score_loss = staticmethod(structured_hinge)
+    parameter_constraints: ClassVar = {
+        "space_weights": Either("cv", Instance(Mapping, "a dict of space to number")),
+    }
 
     def __init__(
         self,
@@ -163,11 +167,6 @@ class SJEClassifier(BilinearClassifier):
         names = list(self._spaces())
         if isinstance(self.space_weights, Mapping):
             return _given_weights(self.space_weights, names)
-        if self.space_weights != "cv":
-            raise InvalidInputError(
-                f"space_weights must be 'cv' or a dict of space to number; got "
-                f"{self.space_weights!r}."
-            )
         folds = class_folds(y, self.cv, self.random_state)
         if len(names) == 1 or not folds:
             return np.full(len(names), 1.0 / len(names))

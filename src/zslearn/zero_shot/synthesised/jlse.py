@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, softmax
 
+from zslearn._parameters import Either, Number, Whole
 from zslearn.core.matching import logistic_pairs
 from zslearn.core.simplex import project_to_simplex, simplex_codes
-from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.gradient import class_accuracy, class_folds, even_rows
 from zslearn.zero_shot.tags import ZeroShotTags
@@ -94,6 +94,14 @@ class JLSEClassifier(ZeroShotClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, reference="Zhang & Saligrama, CVPR 2016"
     )
+    parameter_constraints: ClassVar = {
+        "gamma": Number(above=0),
+        "temperature": Either("cv", Number(above=0)),
+        "lam": Number(above=0),
+        "rho": Number(above=0),
+        "rounds": Whole(1),
+        "max_samples": Whole(1),
+    }
 
     def __init__(
         self,
@@ -125,7 +133,6 @@ class JLSEClassifier(ZeroShotClassifier):
         self.verbose = verbose
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        self._check_choices()
         X, S = dense(X), self.seen_signatures_
         values = TEMPERATURES if self.temperature == "cv" else (float(self.temperature),)
         self.cv_results_ = self._search(X, y, S, values)
@@ -179,14 +186,6 @@ class JLSEClassifier(ZeroShotClassifier):
             W = match_matrix(W, Z, y, codes, float(self.lam))
             Z = inferred_codes(posterior, (codes @ W)[y], self.rho)
         return W
-
-    def _check_choices(self) -> None:
-        for name in ("gamma", "temperature", "lam", "rho", "rounds", "max_samples"):
-            value = getattr(self, name)
-            if name == "temperature" and value == "cv":
-                continue
-            if isinstance(value, str) or not 0 < value < np.inf:
-                raise InvalidInputError(f"{name} must be a positive number; got {value!r}.")
 
 
 def ridge_scores(X: NDArray, y: NDArray[np.intp], ridge: float = 0.1) -> tuple[NDArray, NDArray]:

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, Number, Whole
 from zslearn.core.minibatch import Parameters
 from zslearn.core.nearest import unit_rows
 from zslearn.core.ranking import structured_hinge
 from zslearn.core.simplex import simplex_codes
-from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.gradient import (
     GradientClassifier,
     Learned,
@@ -103,6 +103,11 @@ class SSEClassifier(GradientClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, deterministic=False, reference="Zhang & Saligrama, ICCV 2015"
     )
+    parameter_constraints: ClassVar = {
+        "kind": Either(*KINDS),
+        "gamma": Number(above=0),
+        "max_samples": Whole(1),
+    }
 
     def __init__(
         self,
@@ -138,10 +143,6 @@ class SSEClassifier(GradientClassifier):
         self.verbose = verbose
 
     def _learn(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> Learned:
-        if self.kind not in KINDS:
-            raise InvalidInputError(f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}.")
-        if not self.gamma > 0:
-            raise InvalidInputError(f"gamma must be a positive number; got {self.gamma!r}.")
         rows = even_rows(y, self.max_samples, self.random_state)
         return super()._learn(X[rows], y[rows], S)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
+from zslearn._parameters import Either, Number, Whole
 from zslearn.core.ranking import structured_hinge
 from zslearn.core.synthesis import (
     median_distance,
@@ -17,7 +18,6 @@ from zslearn.core.synthesis import (
     one_versus_other,
     phantom_similarity,
 )
-from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.gradient import class_accuracy, class_folds
 from zslearn.zero_shot.tags import ZeroShotTags
@@ -107,6 +107,13 @@ class SynCClassifier(ZeroShotClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, reference="Changpinyo, Chao, Gong & Sha, CVPR 2016"
     )
+    parameter_constraints: ClassVar = {
+        "loss": Either(*LOSSES),
+        "lam": Either("cv", Number(above=0)),
+        "scale": Either("cv", Number(above=0)),
+        "n_phantoms": Either(None, Whole(1)),
+        "max_iter": Whole(1),
+    }
 
     def __init__(
         self,
@@ -136,7 +143,6 @@ class SynCClassifier(ZeroShotClassifier):
         self.verbose = verbose
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        self._check_choices()
         X = dense(X).astype(np.float32, copy=False)
         self.median_distance_ = median_distance(self.seen_signatures_)
         A = self.seen_signatures_ / self.median_distance_
@@ -220,13 +226,3 @@ class SynCClassifier(ZeroShotClassifier):
     def _tell(self, message: str) -> None:
         if self.verbose:
             sys.stderr.write(f"[{type(self).__name__}] {message}\n")
-
-    def _check_choices(self) -> None:
-        if self.loss not in LOSSES:
-            raise InvalidInputError(f"loss must be one of {', '.join(LOSSES)}; got {self.loss!r}.")
-        for name in ("lam", "scale"):
-            value = getattr(self, name)
-            if value != "cv" and (isinstance(value, str) or not 0 < value < np.inf):
-                raise InvalidInputError(f"{name} must be 'cv' or a positive number; got {value!r}.")
-        if self.n_phantoms is not None and self.n_phantoms < 1:
-            raise InvalidInputError(f"n_phantoms must be at least 1; got {self.n_phantoms!r}.")

@@ -12,9 +12,9 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
+from zslearn._parameters import Either, Instance, Number, Whole
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.folds import one_of, positive
 from zslearn.zero_shot.posterior.conse import ConSEClassifier
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -74,6 +74,13 @@ class PSTClassifier(ZeroShotClassifier):
         min_batch=5,
         reference="Rohrbach, Ebert & Schiele, NIPS 2013",
     )
+    parameter_constraints: ClassVar = {
+        "estimator": Either(None, Instance(ZeroShotClassifier, "a zero-shot classifier")),
+        "alpha": Number(above=0, below=1),
+        "n_neighbors": Whole(1),
+        "share": Number(above=0, most=1),
+        "graph": Either(*GRAPHS),
+    }
 
     def __init__(
         self,
@@ -97,9 +104,6 @@ class PSTClassifier(ZeroShotClassifier):
         self.signature_norm = signature_norm
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        one_of("graph", self.graph, GRAPHS)
-        for name in ("alpha", "n_neighbors", "share"):
-            positive(name, getattr(self, name))
         base = ConSEClassifier() if self.estimator is None else clone(self.estimator)
         self.estimator_ = base.set_params(signatures=self.signatures)
         self.estimator_.fit(X, self.classes_[y])
