@@ -26,7 +26,7 @@ from zslearn.exceptions import InvalidInputError
 NEVER_NUMBERS = [True, np.True_, "1", None, [1], np.nan, np.inf, -np.inf, 1j, object()]
 
 
-@pytest.mark.parametrize("value", NEVER_NUMBERS, ids=repr)
+@pytest.mark.parametrize("value", NEVER_NUMBERS, ids=lambda value: type(value).__name__)
 def test_what_is_not_a_finite_number_is_refused_by_all_numbers(value: object) -> None:
     assert not Number().allows(value)
     assert not Whole(-5).allows(value)
