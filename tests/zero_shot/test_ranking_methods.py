@@ -8,6 +8,7 @@ from sklearn.base import clone
 from zslearn.datasets import make_zero_shot
 from zslearn.estimator_checks import check_zero_shot_classifier
 from zslearn.exceptions import InvalidInputError
+from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot import (
     ALEClassifier,
     DeViSEClassifier,
@@ -42,7 +43,8 @@ def test_recognizes_unseen_classes_of_a_linear_world(method, data):
     assert clf.score(X_new, y_new) > 0.95
     assert clf.loss_curve_.shape == (clf.n_epochs_,)
     assert clf.coef_.shape == (16, 64)
-    assert clf.cv_results_["curves"].shape == (1, 3, 20)
+    assert [point["epochs"] for point in clf.cv_results_["params"]] == list(range(1, 21))
+    assert clf.best_params_ == {"epochs": clf.n_epochs_}
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -79,6 +81,10 @@ def test_several_equal_spaces_are_one_space(data):
         one.decision_function(X_new), two.decision_function(X_new), atol=1e-5
     )
     assert two.space_weights_ == {"first": 0.5, "second": 0.5}
+    found = two.cv_results_["params"]
+    assert {point.get("space") for point in found} == {"first", "second", None}
+    assert two.best_params_ == {"epochs": two.n_epochs_, "space_weights": two.space_weights_}
+    assert two.frozen().space_weights == two.space_weights_
 
 
 def test_a_space_of_noise_gets_little_weight(data):
@@ -121,10 +127,25 @@ def test_unusable_parameters_are_refused(wrong, match, data):
 def test_learning_rate_is_chosen_on_held_out_classes(data):
     X, y, _, _ = _parts(data)
     clf = ALEClassifier(data.signatures, learning_rate="cv", max_epochs=4).fit(X, y)
-    mean = clf.cv_results_["curves"].mean(axis=1)
-    best = np.unravel_index(mean.argmax(), mean.shape)
-    assert clf.learning_rate_ == (1.0, 0.25)[best[0]]
-    assert clf.n_epochs_ == best[1] + 1
+    best = clf.cv_results_["params"][int(clf.cv_results_["mean_test_score"].argmax())]
+    assert (
+        best == clf.best_params_ == {"learning_rate": clf.learning_rate_, "epochs": clf.n_epochs_}
+    )
+    assert len(clf.cv_results_["params"]) == 2 * 4
+
+
+@pytest.mark.parametrize("epochs", [3, "cv"])
+def test_held_out_accuracies_equal_refits_with_that_many_epochs(data, epochs):
+    X, y, _, _ = _parts(data)
+    settings = {"learning_rate": "cv", "max_epochs": 4, "epochs": epochs, "batch_size": 32}
+    clf = ALEClassifier(data.signatures, **settings).fit(X, y)
+    folds = list(ClassKFold(3, shuffle=True, random_state=0).split(X, y))
+    for i in (1, len(clf.cv_results_["params"]) - 1):
+        fixed = settings | clf.cv_results_["params"][i]
+        for f, (train, test) in enumerate(folds):
+            refit = ALEClassifier(data.signatures, **fixed).fit(X[train], y[train])
+            wanted = refit.score(X[test], y[test])
+            assert clf.cv_results_[f"split{f}_test_score"][i] == pytest.approx(wanted)
 
 
 def test_verbose_tells_folds_and_epochs_on_stderr(data, capsys):

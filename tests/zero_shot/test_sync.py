@@ -14,6 +14,7 @@ from zslearn.core.synthesis import (
 from zslearn.datasets import make_zero_shot
 from zslearn.estimator_checks import check_zero_shot_classifier
 from zslearn.exceptions import InvalidInputError
+from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot import SynCClassifier
 
 LOSSES = ("ovo", "cs", "struct")
@@ -37,11 +38,22 @@ def test_recognizes_unseen_classes_of_a_linear_world(loss, parts):
     signatures, X, y, X_new, y_new = parts
     clf = SynCClassifier(signatures, loss=loss, max_iter=40).fit(X, y)
     assert clf.score(X_new, y_new) > 0.9
-    assert clf.cv_results_["accuracy"].shape == (4, 11, 3)
-    mean = clf.cv_results_["accuracy"].mean(axis=2)
-    i, j = np.unravel_index(mean.argmax(), mean.shape)
-    assert clf.lam_ == clf.cv_results_["lams"][i]
-    assert clf.scale_ == clf.cv_results_["scales"][j]
+    assert len(clf.cv_results_["params"]) == 4 * 11
+    best = clf.cv_results_["params"][int(clf.cv_results_["mean_test_score"].argmax())]
+    assert best == clf.best_params_ == {"lam": clf.lam_, "scale": clf.scale_}
+
+
+def test_held_out_accuracies_equal_refits(parts):
+    signatures, X, y, _, _ = parts
+    clf = SynCClassifier(signatures, lam=1e-3, max_iter=30).fit(X, y)
+    folds = list(ClassKFold(3, shuffle=True, random_state=0).split(X, y))
+    for i in (0, 5, 10):
+        point = clf.cv_results_["params"][i]
+        for f, (train, test) in enumerate(folds):
+            refit = SynCClassifier(signatures, max_iter=30, **point).fit(X[train], y[train])
+            wanted = refit.score(X[test], y[test])
+            # A refit measures the scale by the median distance of fewer classes.
+            assert clf.cv_results_[f"split{f}_test_score"][i] == pytest.approx(wanted, abs=0.02)
 
 
 def test_one_versus_other_is_the_squared_hinge_svm_of_each_seen_class(parts):

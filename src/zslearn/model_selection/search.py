@@ -35,6 +35,40 @@ class Choice:
     best_index: int
     best_params: Point
 
+    @classmethod
+    def of(cls, points: Sequence[Mapping[str, Any]], scores: NDArray[np.float64]) -> Choice:
+        """Take the best of points by their scores.
+
+        Parameters
+        ----------
+        points : sequence of dict
+            The preferred point first.
+        scores : ndarray of shape (n_folds, n_points)
+            Score of each point on each fold.
+
+        Returns
+        -------
+        Choice
+        """
+        with np.errstate(invalid="ignore"):  # infinite scores have no deviation
+            mean, std = scores.mean(axis=0), scores.std(axis=0)
+        if np.isnan(mean).all():
+            raise InvalidInputError(
+                f"none of the {len(points)} parameter points has a score on all folds (NaN "
+                "everywhere); check the data for values the method cannot use."
+            )
+        # NaN sorts to the end, so that points without a mean share the rank after the last.
+        rank = np.searchsorted(np.sort(-mean), -mean, side="left") + 1
+        best, params = int(rank.argmin()), [dict(point) for point in points]
+        results = {
+            "params": params,
+            **{f"split{i}_test_score": fold for i, fold in enumerate(scores)},
+            "mean_test_score": mean,
+            "std_test_score": std,
+            "rank_test_score": rank.astype(np.int32),
+        }
+        return cls(results, best, params[best])
+
 
 def choose(
     points: Sequence[Mapping[str, Any]],
@@ -93,7 +127,7 @@ def choose(
         scores[i] = _one_score_per_point(judge(fold), len(points))
         best = np.nanmax(scores[i], initial=-np.inf)
         report(verbose > 0, f"[{name}] fold {i + 1}/{len(folds)}: best held-out score {best:.3f}")
-    return _choice([dict(point) for point in points], scores)
+    return Choice.of(points, scores)
 
 
 def _one_score_per_point(judged: ArrayLike, n_points: int) -> NDArray[np.float64]:
@@ -105,25 +139,3 @@ def _one_score_per_point(judged: ArrayLike, n_points: int) -> NDArray[np.float64
             f"{scores.shape}."
         )
     return scores
-
-
-def _choice(points: list[Point], scores: NDArray[np.float64]) -> Choice:
-    """Sum up the scores of shape (n_folds, n_points)."""
-    with np.errstate(invalid="ignore"):  # infinite scores have no deviation
-        mean, std = scores.mean(axis=0), scores.std(axis=0)
-    if np.isnan(mean).all():
-        raise InvalidInputError(
-            f"none of the {len(points)} parameter points has a score on all folds (NaN "
-            "everywhere); check the data for values the method cannot use."
-        )
-    # NaN sorts to the end, so that points without a mean share the rank after the last.
-    rank = np.searchsorted(np.sort(-mean), -mean, side="left") + 1
-    results = {
-        "params": points,
-        **{f"split{i}_test_score": fold for i, fold in enumerate(scores)},
-        "mean_test_score": mean,
-        "std_test_score": std,
-        "rank_test_score": rank.astype(np.int32),
-    }
-    best = int(rank.argmin())
-    return Choice(results, best, points[best])

@@ -55,6 +55,10 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
         Every class that can be predicted; `add_classes` extends it.
     n_features_in_ : int
         Number of features.
+    cv_results_ : dict or None
+        If parameters were chosen, the scores of every point tried, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
     """
 
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags()
@@ -73,6 +77,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
     signature_norm: str | None = "l2"
     signatures: Any
     signatures_: Signatures
+    cv_results_: dict[str, Any] | None
+    best_params_: dict[str, Any]
 
     def fit(self, X: Any, y: Any) -> ZeroShotClassifier:
         """Learn from samples of the seen classes.
@@ -98,6 +104,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
             rows, labels = self._training_rows(X, y)
             self.classes_, index = np.unique(labels, return_inverse=True)
             self._set_signatures(self.classes_)
+            self.cv_results_, self.best_params_ = None, {}
             self._fit(rows, index)
         except KeyboardInterrupt:
             self.__dict__ = before
@@ -273,7 +280,8 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
     def _choices(self) -> dict[str, Any]:
         """Values that `fit` chose for parameters left to "cv"."""
         left = [name for name, value in self.get_params(deep=False).items() if is_cv(value)]
-        return {name: getattr(self, f"{name}_") for name in left if hasattr(self, f"{name}_")}
+        used = {name: getattr(self, f"{name}_") for name in left if hasattr(self, f"{name}_")}
+        return used | getattr(self, "best_params_", {})
 
     def _chooses(self) -> bool:
         """Whether a fit from moments wants folds of classes, to choose parameters by."""

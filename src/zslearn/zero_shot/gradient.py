@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either, Number, Whole
+from zslearn._progress import report
 from zslearn.core.minibatch import Descent, Parameters, Trace, batch_size_for, descend
-from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-
-Setting = dict[str, Any]
+from zslearn.zero_shot.search import (
+    Fold,
+    Point,
+    choose_parameters,
+    grid_points,
+    held_out_accuracy,
+    unseen_class_folds,
+)
 
 
 @dataclass(frozen=True)
@@ -51,14 +54,16 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Learned:
-    """A trained model: parameters, the scaling they expect and how they were chosen."""
+    """A trained model: its course, the scaling it expects and the point it was trained at."""
 
-    parameters: Parameters
-    scaling: Scaling
-    setting: Setting
-    epochs: int
     trace: Trace
-    search: dict[str, Any] | None
+    scaling: Scaling
+    point: Point
+
+    @property
+    def parameters(self) -> Parameters:
+        """What was learned."""
+        return self.trace.parameters
 
 
 class GradientClassifier(ZeroShotClassifier):
@@ -94,7 +99,7 @@ class GradientClassifier(ZeroShotClassifier):
         raise NotImplementedError(f"{type(self).__name__} must provide _start")
 
     def _loss(
-        self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, setting: Setting
+        self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, point: Point
     ) -> tuple[float, Parameters]:
         """Mean loss of a batch of scaled samples and its gradient."""
         raise NotImplementedError(f"{type(self).__name__} must provide _loss")
@@ -103,8 +108,8 @@ class GradientClassifier(ZeroShotClassifier):
         """Scores of scaled samples for scaled signatures."""
         raise NotImplementedError(f"{type(self).__name__} must provide _scores")
 
-    def _learning_rate(self, setting: Setting) -> float:
-        return float(setting["learning_rate"])
+    def _learning_rate(self, point: Point) -> float:
+        return float(point["learning_rate"])
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         self._keep(self._learn(dense(X), y, self.seen_signatures_))
@@ -122,14 +127,10 @@ class GradientClassifier(ZeroShotClassifier):
         self.signature_scale_ = scaling.signature_scale
 
     def _keep_choice(self, learned: Learned) -> None:
-        self.n_epochs_ = learned.epochs
+        for name in self.grids:
+            setattr(self, f"{name}_", learned.point[name])
+        self.n_epochs_ = int(learned.point["epochs"])
         self.loss_curve_ = np.array(learned.trace.losses)
-        self.cv_results_ = learned.search
-        self.chosen_ = dict(learned.setting)
-
-    def _choices(self) -> dict[str, Any]:
-        chosen = {**self.chosen_, "epochs": self.n_epochs_}
-        return {name: value for name, value in chosen.items() if getattr(self, name) == "cv"}
 
     def _prepare(self, S: NDArray) -> Any:
         return (S - self.signature_mean_) * self.signature_scale_
@@ -143,146 +144,82 @@ class GradientClassifier(ZeroShotClassifier):
     def _learn(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> Learned:
         """Choose setting and number of epochs on held-out classes, then train on all classes."""
         X, S = X.astype(np.float32, copy=False), S.astype(np.float32)
-        settings = self._settings()
-        folds = class_folds(y, self.cv, self.random_state) if self.signatures is not None else []
-        search = None
-        setting, epochs = settings[0], self._fixed_epochs()
-        if folds and (len(settings) > 1 or self.epochs == "cv"):
-            search = self._search(X, y, S, settings, folds)
-            setting, epochs = settings[search["best"]], search["epochs"]
+        point = self._chosen(X, y, S)
         scaling = self._scaling(X, S)
-        trace = self._train(scaling.features(X), y, scaling.signatures(S), setting, epochs)
-        self._tell(f"trained {epochs} epochs with {_spelled(setting)}")
-        return Learned(trace.parameters, scaling, setting, epochs, trace, search)
+        trace = self._train(scaling.features(X), y, scaling.signatures(S), point)
+        spelled = ", ".join(f"{name}={value:g}" for name, value in point.items())
+        self._report(f"trained with {spelled}")
+        return Learned(trace, scaling, point)
 
-    def _search(
-        self, X: NDArray, y: NDArray, S: NDArray, settings: list[Setting], folds: list[Any]
-    ) -> dict[str, Any]:
-        """Held-out accuracy of each setting after each epoch, and the best of both."""
-        epochs = self.max_epochs if self.epochs == "cv" else int(self.epochs)
-        curves = np.empty((len(settings), len(folds), epochs))
-        for j, (train, held_out) in enumerate(folds):
-            old, y_train = np.unique(y[train], return_inverse=True)
-            new, y_test = np.unique(y[held_out], return_inverse=True)
-            scaling = self._scaling(X[train], S[old])
-            rows, tests = scaling.features(X[train]), scaling.features(X[held_out])
-            S_train, S_test = scaling.signatures(S[old]), scaling.signatures(S[new])
+    def _chosen(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> Point:
+        """Choose among all settings after each number of epochs, settings outermost."""
+        points = grid_points(self, {**self.grids, "epochs": range(1, self.max_epochs + 1)})
+        longest = [point for point in points if point["epochs"] == points[-1]["epochs"]]
 
-            def accuracy(parameters: Parameters, T: Any = tests, Z: Any = S_test, t: Any = y_test):
-                return class_accuracy(self._scores(parameters, T, Z), t)
+        def judge(fold: Fold) -> NDArray:
+            curves = np.array(self._curves(X, S, fold, longest))
+            return (curves if self.epochs == "cv" else curves[:, -1]).ravel()
 
-            for i, setting in enumerate(settings):
-                trace = self._train(rows, y_train, S_train, setting, epochs, accuracy)
-                curves[i, j] = trace.values
-                self._tell(
-                    f"fold {j + 1}/{len(folds)} {_spelled(setting)}: "
-                    f"best held-out accuracy {max(trace.values):.3f}"
-                )
-        mean = curves.mean(axis=1)
-        if self.epochs != "cv":
-            mean = mean[:, -1:]
-        best, epoch = np.unravel_index(int(mean.argmax()), mean.shape)
-        chosen = int(epoch) + 1 if self.epochs == "cv" else epochs
-        return {"settings": settings, "curves": curves, "best": int(best), "epochs": chosen}
+        folds = unseen_class_folds(self, y)
+        return choose_parameters(self, points, folds, judge, default=longest[0])
+
+    def _curves(self, X: NDArray, S: NDArray, fold: Fold, points: list[Point]) -> list[list[float]]:
+        """Accuracy on the held-out classes of a fold after each epoch, for each point."""
+        scaling = self._scaling(X[fold.train], S[fold.known])
+        rows, tests = scaling.features(X[fold.train]), scaling.features(X[fold.held_out])
+        known, new = scaling.signatures(S[fold.known]), scaling.signatures(S[fold.new])
+
+        def accuracy(parameters: Parameters) -> float:
+            return held_out_accuracy(self._scores(parameters, tests, new), fold.y_held_out)
+
+        return [self._train(rows, fold.y_train, known, p, accuracy).values for p in points]
 
     def _train(
         self,
         X: NDArray,
         y: NDArray[np.intp],
         S: NDArray,
-        setting: Setting,
-        epochs: int,
+        point: Point,
         validate: Any = None,
     ) -> Trace:
         rng = np.random.RandomState(self.random_state)
         how = Descent(
             step=self.step,
-            learning_rate=self._learning_rate(setting),
-            weight_decay=float(setting.get("weight_decay", self.weight_decay)),
-            batch_size=batch_size_for(len(y))
-            if self.batch_size == "auto"
-            else int(self.batch_size),
-            epochs=epochs,
+            learning_rate=self._learning_rate(point),
+            weight_decay=float(self.weight_decay),
+            batch_size=self._rows_per_batch(len(y)),
+            epochs=int(point["epochs"]),
             average=self.average,
         )
 
         def loss(parameters: Parameters, rows: NDArray[np.intp]) -> tuple[float, Parameters]:
-            return self._loss(parameters, X[rows], y[rows], S, setting)
+            return self._loss(parameters, X[rows], y[rows], S, point)
 
-        start = self._start(rng, S, X.shape[1])
-        return descend(
-            start, loss, len(y), how, rng, validate=validate, progress=self._epoch_told(epochs)
-        )
+        start, progress = self._start(rng, S, X.shape[1]), self._epoch_lines(how.epochs)
+        return descend(start, loss, len(y), how, rng, validate=validate, progress=progress)
 
     def _scaling(self, X: NDArray, S: NDArray) -> Scaling:
         return Scaling.of(X, S, unit_entries=self.unit_entries)
 
-    def _settings(self) -> list[Setting]:
-        """Every combination of the parameters that are to be chosen, the preferred one first."""
-        values = {
-            name: grid if getattr(self, name) == "cv" else (getattr(self, name),)
-            for name, grid in self.grids.items()
-        }
-        return [dict(zip(values, point, strict=True)) for point in product(*values.values())]
-
-    def _rows_a_batch(self, n_rows: int) -> int:
+    def _rows_per_batch(self, n_rows: int) -> int:
         return batch_size_for(n_rows) if self.batch_size == "auto" else int(self.batch_size)
 
-    def _fixed_epochs(self) -> int:
-        return self.max_epochs if self.epochs == "cv" else int(self.epochs)
+    def _report(self, message: str) -> None:
+        report(self.verbose > 0, f"[{type(self).__name__}] {message}")
 
-    def _tell(self, message: str) -> None:
-        if self.verbose:
-            sys.stderr.write(f"[{type(self).__name__}] {message}\n")
-
-    def _epoch_told(self, epochs: int) -> Any:
+    def _epoch_lines(self, epochs: int) -> Any:
         """Progress of each epoch, from verbose=2 on."""
         if self.verbose < 2:
             return None
 
-        def told(epoch: int, loss: float, value: float | None) -> None:
+        def progress(epoch: int, loss: float, value: float | None) -> None:
             held_out = "" if value is None else f", held-out accuracy {value:.3f}"
-            self._tell(f"epoch {epoch}/{epochs}: loss {loss:.4f}{held_out}")
+            self._report(f"epoch {epoch}/{epochs}: loss {loss:.4f}{held_out}")
 
-        return told
-
-
-def class_folds(
-    y: NDArray[np.intp], n_splits: int, random_state: int | None
-) -> list[tuple[NDArray, NDArray]]:
-    """Folds that hold out at least two classes each; none if there are too few classes."""
-    n_splits = min(n_splits, len(np.unique(y)) // 2)
-    if n_splits < 2:
-        return []
-    splitter = ClassKFold(n_splits, shuffle=True, random_state=random_state)
-    return list(splitter.split(np.zeros((len(y), 1)), y))
-
-
-def even_rows(y: NDArray[np.intp], limit: int, random_state: int | None) -> NDArray[np.intp]:
-    """Return at most `limit` rows, about the same number of each class, in ascending order."""
-    if len(y) <= limit:
-        return np.arange(len(y))
-    order = np.random.RandomState(random_state).permutation(len(y))
-    nth = np.empty(len(y), dtype=np.intp)  # 0 for the first drawn of its class, 1 for the next
-    for c in np.unique(y):
-        mine = order[y[order] == c]
-        nth[mine] = np.arange(len(mine))
-    return np.sort(order[np.argsort(nth[order], kind="stable")][:limit])
-
-
-def class_accuracy(scores: NDArray, y: NDArray[np.intp]) -> float:
-    """Mean over classes 0, 1, ... of the share of their samples whose best column is theirs."""
-    right = np.bincount(y, weights=scores.argmax(axis=1) == y, minlength=scores.shape[1])
-    count = np.bincount(y, minlength=scores.shape[1])
-    return float((right[count > 0] / count[count > 0]).mean())
+        return progress
 
 
 def _inverse_length(M: NDArray, mean: NDArray) -> float:
     """1 / root of the mean squared length of the centered rows; 1 if they are all equal."""
     square = float(np.einsum("ij,ij->", M, M, dtype=np.float64)) / len(M) - float(mean @ mean)
     return 1.0 / np.sqrt(square) if square > 1e-12 * float(mean @ mean) + 1e-30 else 1.0
-
-
-def _spelled(setting: Iterable[Any] | Setting) -> str:
-    items = dict(setting).items()
-    return ", ".join(f"{name}={value:g}" for name, value in items) or "default settings"

@@ -25,6 +25,7 @@ __all__ = [
     "folds_of_classes",
     "grid_points",
     "held_out_accuracy",
+    "left_open",
     "parameter_folds",
     "unseen_class_folds",
 ]
@@ -92,10 +93,13 @@ def choose_parameters(
         verbose, name = getattr(estimator, "verbose", 0), type(estimator).__name__
         choice = choose(points, folds, judge, verbose=verbose, name=name)
         estimator.cv_results_, best = choice.cv_results, choice.best_params
-    estimator.best_params_ = {
-        name: value for name, value in best.items() if is_cv(getattr(estimator, name))
-    }
+    estimator.best_params_ = left_open(estimator, best)
     return best
+
+
+def left_open(estimator: Any, point: Point) -> Point:
+    """Part of a point that the user left to "cv"."""
+    return {name: value for name, value in point.items() if is_cv(getattr(estimator, name))}
 
 
 def grid_points(estimator: Any, grid: Mapping[str, Sequence[Any]]) -> list[Point]:

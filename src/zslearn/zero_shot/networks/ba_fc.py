@@ -17,8 +17,8 @@ from zslearn.core.layers import (
 )
 from zslearn.core.matching import contrastive_pairs, hinge_pairs, logistic_pairs
 from zslearn.core.minibatch import Parameters
-from zslearn.zero_shot.gradient import Setting
 from zslearn.zero_shot.networks.base import NetworkClassifier
+from zslearn.zero_shot.search import Point
 from zslearn.zero_shot.tags import ZeroShotTags
 
 
@@ -63,7 +63,7 @@ class BaFCClassifier(NetworkClassifier):
     random_state : int, default=0
         Start of the weights, order of the samples, and of the classes dealt to folds.
     verbose : int, default=0
-        1 tells each fold, 2 each epoch, on stderr.
+        1 reports each fold, 2 each epoch, on stderr.
 
     Attributes
     ----------
@@ -71,12 +71,14 @@ class BaFCClassifier(NetworkClassifier):
         Weights and biases.
     feature_mean_, feature_scale_, signature_mean_, signature_scale_ : ndarray, float
         Centering and scale of normalized features and signatures, from the training data.
-    chosen_, n_epochs_ : dict, int
-        Setting and number of epochs used.
+    learning_rate_, n_epochs_ : float, int
+        Values used.
     loss_curve_ : ndarray of shape (n_epochs_,)
         Mean loss of each epoch of the final training.
     cv_results_ : dict or None
-        "settings", "curves" (held-out accuracy, settings × folds × epochs), "best", "epochs".
+        Held-out accuracy of every setting after every epoch, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -150,7 +152,7 @@ class BaFCClassifier(NetworkClassifier):
         return parameters
 
     def _loss(
-        self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, setting: Setting
+        self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, point: Point
     ) -> tuple[float, Parameters]:
         g, f = forward(parameters, "g", X), forward(parameters, "f", S)
         loss, dg, df = self._pair_loss(g[-1], f[-1], y)

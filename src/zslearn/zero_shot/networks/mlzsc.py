@@ -17,8 +17,8 @@ from zslearn.core.layers import (
 )
 from zslearn.core.matching import hinge_pairs
 from zslearn.core.minibatch import Parameters
-from zslearn.zero_shot.gradient import Setting
 from zslearn.zero_shot.networks.base import NetworkClassifier
+from zslearn.zero_shot.search import Point
 from zslearn.zero_shot.tags import ZeroShotTags
 
 
@@ -62,7 +62,7 @@ class MLZSCClassifier(NetworkClassifier):
     random_state : int, default=0
         Start of the weights, order of the samples, and of the classes dealt to folds.
     verbose : int, default=0
-        1 tells each fold, 2 each epoch, on stderr.
+        1 reports each fold, 2 each epoch, on stderr.
 
     Attributes
     ----------
@@ -70,12 +70,14 @@ class MLZSCClassifier(NetworkClassifier):
         Weights and biases.
     feature_mean_, feature_scale_, signature_mean_, signature_scale_ : ndarray, float
         Centering and scale of normalized features and signatures, from the training data.
-    chosen_, n_epochs_ : dict, int
-        Setting and number of epochs used.
+    learning_rate_, n_epochs_ : float, int
+        Values used.
     loss_curve_ : ndarray of shape (n_epochs_,)
         Mean loss of each epoch of the final training.
     cv_results_ : dict or None
-        "settings", "curves" (held-out accuracy, settings × folds × epochs), "best", "epochs".
+        Held-out accuracy of every setting after every epoch, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -152,7 +154,7 @@ class MLZSCClassifier(NetworkClassifier):
         return parameters | {"A": metric.astype(np.float32), "lowest": lowest.astype(np.float32)}
 
     def _loss(
-        self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, setting: Setting
+        self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, point: Point
     ) -> tuple[float, Parameters]:
         outputs, A = forward(parameters, "x", X, relu_last=True), parameters["A"]
         a, Z = outputs[-1], S - parameters["lowest"]
@@ -160,7 +162,7 @@ class MLZSCClassifier(NetworkClassifier):
         loss, G = hinge_pairs(self.threshold - squared_distances(P, Q), y)
         dP, dQ = distance_gradients(P, Q, -G)
         gap = a - Z[y]
-        weight = float(setting["attribute_weight"]) / gap.size
+        weight = float(point["attribute_weight"]) / gap.size
         da = dP @ A.T + 2.0 * weight * gap
         gradients = backward(parameters, "x", outputs, da, relu_last=True)
         return loss + weight * float((gap * gap).sum()), gradients | {"A": a.T @ dP + Z.T @ dQ}

@@ -11,8 +11,8 @@ from zslearn._parameters import Either, Flag, Whole
 from zslearn.core.layers import backward, forward, start_layers
 from zslearn.core.matching import hinge_pairs, squared_pairs
 from zslearn.core.minibatch import Parameters
-from zslearn.zero_shot.gradient import Setting
 from zslearn.zero_shot.networks.base import NetworkClassifier
+from zslearn.zero_shot.search import Point
 from zslearn.zero_shot.tags import ZeroShotTags
 
 
@@ -51,7 +51,7 @@ class MTMDLClassifier(NetworkClassifier):
     random_state : int, default=0
         Start of the weights, order of the samples, and of the classes dealt to folds.
     verbose : int, default=0
-        1 tells each fold, 2 each epoch, on stderr.
+        1 reports each fold, 2 each epoch, on stderr.
 
     Attributes
     ----------
@@ -59,12 +59,14 @@ class MTMDLClassifier(NetworkClassifier):
         Weights and biases.
     feature_mean_, feature_scale_, signature_mean_, signature_scale_ : ndarray, float
         Centering and scale of normalized features and signatures, from the training data.
-    chosen_, n_epochs_ : dict, int
-        Setting and number of epochs used.
+    learning_rate_, n_epochs_ : float, int
+        Values used.
     loss_curve_ : ndarray of shape (n_epochs_,)
         Mean loss of each epoch of the final training.
     cv_results_ : dict or None
-        "settings", "curves" (held-out accuracy, settings × folds × epochs), "best", "epochs".
+        Held-out accuracy of every setting after every epoch, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -135,7 +137,7 @@ class MTMDLClassifier(NetworkClassifier):
         return parameters
 
     def _loss(
-        self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, setting: Setting
+        self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, point: Point
     ) -> tuple[float, Parameters]:
         p, q = forward(parameters, "P", X), forward(parameters, "Q", S, relu_last=self.rectify)
         pairs = hinge_pairs if self.loss == "hinge" else squared_pairs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,14 @@ from zslearn._parameters import Constraint, Either, Number, Whole
 from zslearn.core.nearest import scores, unit_rows
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.gradient import class_accuracy, class_folds
+from zslearn.zero_shot.search import (
+    Fold,
+    Point,
+    choose_parameters,
+    grid_points,
+    held_out_accuracy,
+    unseen_class_folds,
+)
 from zslearn.zero_shot.tags import ZeroShotTags
 
 LAMS = (1e-2, 1e-3, 1e-4, 1e-5)
@@ -70,7 +76,7 @@ class SSVocClassifier(ZeroShotClassifier):
     random_state : int, default=0
         Order in which classes are dealt to folds.
     verbose : int, default=0
-        1 tells each fold on stderr.
+        1 reports each fold on stderr.
 
     Attributes
     ----------
@@ -81,7 +87,9 @@ class SSVocClassifier(ZeroShotClassifier):
     lam_, n_iter_ : float, int
         λ used, and iterations of the final fit.
     cv_results_ : dict or None
-        "lams" and "accuracy" of shape (n_lams, n_folds).
+        Held-out accuracy of every λ, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -146,12 +154,7 @@ class SSVocClassifier(ZeroShotClassifier):
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X, S = dense(X).astype(np.float32, copy=False), self.seen_signatures_
         words = self._words(S)
-        lams = LAMS if self.lam == "cv" else (float(self.lam),)
-        self.cv_results_ = self._search(X, y, S, words, lams)
-        best = len(lams) // 2
-        if self.cv_results_ is not None:
-            best = int(self.cv_results_["accuracy"].mean(axis=1).argmax())
-        self.lam_ = lams[best]
+        self.lam_ = self._chosen(X, y, S, words)
         W, self.feature_mean_, self.signature_mean_, self.n_iter_ = self._solve(
             X, y, S, words, self.lam_, self.max_iter
         )
@@ -165,26 +168,22 @@ class SSVocClassifier(ZeroShotClassifier):
         encoded = np.asarray(X @ self.coef_.T.astype(X.dtype)) - offset.astype(X.dtype)
         return scores(encoded, prepared, "cosine")
 
-    def _search(
-        self, X: NDArray, y: NDArray, S: NDArray, words: NDArray, lams: tuple
-    ) -> dict[str, Any] | None:
-        """Accuracy on held-out classes of every λ."""
-        folds = class_folds(y, self.cv, self.random_state) if self.signatures is not None else []
-        if not folds or len(lams) == 1:
-            return None
-        accuracy = np.empty((len(lams), len(folds)))
-        for f, (train, held_out) in enumerate(folds):
-            old, y_old = np.unique(y[train], return_inverse=True)
-            new, y_new = np.unique(y[held_out], return_inverse=True)
-            for i, lam in enumerate(lams):
-                limit = max(1, self.max_iter // 4)
-                W, mean, center, _ = self._solve(X[train], y_old, S[old], words, lam, limit)
-                encoded = (X[held_out] - mean.astype(X.dtype)) @ W.astype(X.dtype)
-                accuracy[i, f] = class_accuracy(scores(encoded, S[new] - center, "cosine"), y_new)
-            if self.verbose:
-                told = f"fold {f + 1}/{len(folds)}: best accuracy {accuracy[:, f].max():.3f}"
-                sys.stderr.write(f"[{type(self).__name__}] {told}\n")
-        return {"lams": np.array(lams), "accuracy": accuracy}
+    def _chosen(self, X: NDArray, y: NDArray[np.intp], S: NDArray, words: NDArray) -> float:
+        """Choose λ on held-out classes; in the middle of the grid if there are none."""
+        points = grid_points(self, {"lam": LAMS})
+        limit = max(1, self.max_iter // 4)
+
+        def ranked(fold: Fold, point: Point) -> NDArray:
+            train = X[fold.train], fold.y_train, S[fold.known]
+            W, mean, center, _ = self._solve(*train, words, point["lam"], limit)
+            encoded = (X[fold.held_out] - mean.astype(X.dtype)) @ W.astype(X.dtype)
+            return scores(encoded, S[fold.new] - center, "cosine")
+
+        def judge(fold: Fold) -> list[float]:
+            return [held_out_accuracy(ranked(fold, p), fold.y_held_out) for p in points]
+
+        folds, middle = unseen_class_folds(self, y), points[len(points) // 2]
+        return float(choose_parameters(self, points, folds, judge, default=middle)["lam"])
 
     def _solve(
         self, X: NDArray, y: NDArray, S: NDArray, words: NDArray, lam: float, max_iter: int

@@ -44,7 +44,7 @@ class ALEClassifier(BilinearClassifier):
     random_state : int, default=0
         Order of the samples, and of the classes dealt to folds.
     verbose : int, default=0
-        1 tells each fold, 2 each epoch, on stderr.
+        1 reports each fold, 2 each epoch, on stderr.
 
     Attributes
     ----------
@@ -57,9 +57,9 @@ class ALEClassifier(BilinearClassifier):
     loss_curve_ : ndarray of shape (n_epochs_,)
         Mean loss of each epoch of the final training.
     cv_results_ : dict or None
-        "settings", "curves" (held-out accuracy, settings × folds × epochs), "best", "epochs".
-    chosen_ : dict
-        The setting used.
+        Held-out accuracy of every setting after every epoch, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     References
     ----------

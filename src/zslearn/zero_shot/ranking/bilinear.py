@@ -11,7 +11,8 @@ from zslearn._parameters import Number
 from zslearn.core.minibatch import Parameters
 from zslearn.core.ranking import ScoreLoss
 from zslearn.zero_shot.base import Features
-from zslearn.zero_shot.gradient import GradientClassifier, Learned, Setting
+from zslearn.zero_shot.gradient import GradientClassifier, Learned
+from zslearn.zero_shot.search import Point
 
 
 class BilinearClassifier(GradientClassifier):
@@ -62,7 +63,7 @@ class BilinearClassifier(GradientClassifier):
         return {"W": np.zeros((n_features, S.shape[1]), dtype=S.dtype)}
 
     def _loss(
-        self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, setting: Setting
+        self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, point: Point
     ) -> tuple[float, Parameters]:
         loss, G = type(self).score_loss(X @ parameters["W"] @ S.T, y, float(self.margin))
         return loss, {"W": X.T @ (G @ S)}
@@ -70,13 +71,12 @@ class BilinearClassifier(GradientClassifier):
     def _scores(self, parameters: Parameters, X: NDArray, S: NDArray) -> NDArray:
         return X @ parameters["W"] @ S.T
 
-    def _learning_rate(self, setting: Setting) -> float:
-        return float(setting["learning_rate"]) * float(self.margin)
+    def _learning_rate(self, point: Point) -> float:
+        return float(point["learning_rate"]) * float(self.margin)
 
     def _keep(self, learned: Learned) -> None:
         self.coef_ = folded(learned)
         self.feature_mean_ = learned.scaling.feature_mean
-        self.learning_rate_ = learned.setting["learning_rate"]
         self._keep_choice(learned)
 
     def _prepare(self, S: NDArray) -> tuple[NDArray, NDArray]:

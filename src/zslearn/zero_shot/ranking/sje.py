@@ -14,8 +14,16 @@ from zslearn.core.nearest import unit_rows
 from zslearn.core.ranking import structured_hinge
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, dense
-from zslearn.zero_shot.gradient import Learned, Scaling, class_accuracy, class_folds
+from zslearn.zero_shot.gradient import Learned, Scaling
 from zslearn.zero_shot.ranking.bilinear import BilinearClassifier, folded
+from zslearn.zero_shot.search import (
+    Choice,
+    Fold,
+    choose,
+    held_out_accuracy,
+    left_open,
+    unseen_class_folds,
+)
 from zslearn.zero_shot.tags import ZeroShotTags
 
 
@@ -54,7 +62,7 @@ class SJEClassifier(BilinearClassifier):
     random_state : int, default=0
         Order of the samples, and of the classes dealt to folds.
     verbose : int, default=0
-        1 tells each fold, 2 each epoch, on stderr.
+        1 reports each fold, 2 each epoch, on stderr.
     space_weights : "cv" or dict of str to float, default="cv"
         α of each space; "cv" tries steps of 0.1 (thirds with three spaces and more).
 
@@ -69,9 +77,10 @@ class SJEClassifier(BilinearClassifier):
     loss_curve_ : ndarray of shape (n_epochs_,)
         Mean loss of each epoch of the final training.
     cv_results_ : dict or None
-        "settings", "curves" (held-out accuracy, settings × folds × epochs), "best", "epochs".
-    chosen_ : dict
-        The setting used (of the first space).
+        Held-out accuracy of every setting after every epoch, with scikit-learn's keys; with joined
+        signatures, for each "space", then of every "space_weights".
+    best_params_ : dict
+        What was taken for the parameters left to "cv" (for the first space, if it differs).
     space_weights_ : dict of str to float
         α of each space.
 
@@ -139,9 +148,16 @@ class SJEClassifier(BilinearClassifier):
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X, S = dense(X), self._in_blocks(self.seen_signatures_)
         spaces = self._spaces()
-        learned = [self._learn(X, y, S[:, columns]) for columns in spaces.values()]
-        weights = self._weights(X, y, S, learned)
+        learned, results = [], {}
+        for name, columns in spaces.items():
+            learned.append(self._learn(X, y, S[:, columns]))
+            results[name] = self.cv_results_
+        weights, found = self._weights(X, y, S, learned)
         self.space_weights_ = dict(zip(spaces, weights.tolist(), strict=True))
+        if len(spaces) > 1:
+            self.cv_results_ = _joined_results(results, found)
+            used = {**learned[0].point, "space_weights": self.space_weights_}
+            self.best_params_ = left_open(self, used)
         self._keep(learned[0])
         parts = zip(weights, learned, strict=True)
         self.coef_ = np.concatenate([weight * folded(part) for weight, part in parts])
@@ -162,42 +178,39 @@ class SJEClassifier(BilinearClassifier):
             return S
         return np.hstack([unit_rows(S[:, columns]) for columns in spaces.values()])
 
-    def _weights(self, X: NDArray, y: NDArray, S: NDArray, learned: list[Learned]) -> NDArray:
-        """α of each space: given, or best on held-out classes."""
+    def _weights(
+        self, X: NDArray, y: NDArray, S: NDArray, learned: list[Learned]
+    ) -> tuple[NDArray, dict[str, Any] | None]:
+        """α of each space: given, or best on held-out classes, with the results of the search."""
         names = list(self._spaces())
         if isinstance(self.space_weights, Mapping):
-            return _given_weights(self.space_weights, names)
-        folds = class_folds(y, self.cv, self.random_state)
+            return _given_weights(self.space_weights, names), None
+        folds = unseen_class_folds(self, y)
         if len(names) == 1 or not folds:
-            return np.full(len(names), 1.0 / len(names))
-        points = simplex_grid(len(names), 10 if len(names) == 2 else 3)
-        accuracy = np.zeros(len(points))
-        for train, held_out in folds:
-            parts, truth = self._held_out_scores(X, y, S, learned, train, held_out)
-            accuracy += [class_accuracy(np.tensordot(p, parts, 1), truth) for p in points]
-        return points[int(accuracy.argmax())]
+            return np.full(len(names), 1.0 / len(names)), None
+        grid = simplex_grid(len(names), 10 if len(names) == 2 else 3)
+
+        def judge(fold: Fold) -> list[float]:
+            parts = self._held_out_scores(X, S, learned, fold)
+            return [held_out_accuracy(np.tensordot(p, parts, 1), fold.y_held_out) for p in grid]
+
+        points = [{"space_weights": dict(zip(names, p.tolist(), strict=True))} for p in grid]
+        choice = choose(points, folds, judge, verbose=self.verbose, name=type(self).__name__)
+        return grid[choice.best_index], choice.cv_results
 
     def _held_out_scores(
-        self,
-        X: NDArray,
-        y: NDArray,
-        S: NDArray,
-        learned: list[Learned],
-        train: NDArray,
-        held_out: NDArray,
-    ) -> tuple[NDArray, NDArray]:
-        """Scores of held-out samples by each space, (spaces, samples, classes), and their class."""
-        new, truth = np.unique(y[held_out], return_inverse=True)
-        old, y_train = np.unique(y[train], return_inverse=True)
+        self, X: NDArray, S: NDArray, learned: list[Learned], fold: Fold
+    ) -> NDArray:
+        """Scores of held-out samples by each space, of shape (n_spaces, n_samples, n_classes)."""
         scores = []
         for columns, part in zip(self._spaces().values(), learned, strict=True):
-            scaling = Scaling.of(X[train], S[old, columns])
+            scaling = Scaling.of(X[fold.train], S[fold.known, columns])
             Z = scaling.signatures(S[:, columns].astype(np.float32))
-            rows = scaling.features(X[train].astype(np.float32))
-            trace = self._train(rows, y_train, Z[old], part.setting, part.epochs)
-            tests = scaling.features(X[held_out].astype(np.float32))
-            scores.append(self._scores(trace.parameters, tests, Z[new]))
-        return np.stack(scores), truth
+            rows = scaling.features(X[fold.train].astype(np.float32))
+            trace = self._train(rows, fold.y_train, Z[fold.known], part.point)
+            tests = scaling.features(X[fold.held_out].astype(np.float32))
+            scores.append(self._scores(trace.parameters, tests, Z[fold.new]))
+        return np.stack(scores)
 
 
 def simplex_grid(n: int, steps: int) -> NDArray:
@@ -212,6 +225,24 @@ def simplex_grid(n: int, steps: int) -> NDArray:
     """
     points = np.array([p for p in product(range(steps + 1), repeat=n) if sum(p) == steps]) / steps
     return points[np.argsort(points.max(axis=1), kind="stable")]
+
+
+def _joined_results(
+    by_space: Mapping[str, dict[str, Any] | None], of_weights: dict[str, Any] | None
+) -> dict[str, Any] | None:
+    """One table of the searches of each space and of the weights, all on the same folds."""
+    named = [
+        (found, [{"space": space, **point} for point in found["params"]])
+        for space, found in by_space.items()
+        if found is not None
+    ]
+    if of_weights is not None:
+        named.append((of_weights, of_weights["params"]))
+    if not named:
+        return None
+    splits = [name for name in named[0][0] if name.startswith("split")]
+    scores = [np.concatenate([found[split] for found, _ in named]) for split in splits]
+    return Choice.of([p for _, points in named for p in points], np.array(scores)).cv_results
 
 
 def _given_weights(weights: Mapping[str, float], names: list[str]) -> NDArray:

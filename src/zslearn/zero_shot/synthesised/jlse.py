@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,14 @@ from zslearn._parameters import Either, Number, Whole
 from zslearn.core.matching import logistic_pairs
 from zslearn.core.simplex import project_to_simplex, simplex_codes
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.gradient import class_accuracy, class_folds, even_rows
+from zslearn.zero_shot.search import (
+    Fold,
+    choose_parameters,
+    even_rows,
+    grid_points,
+    held_out_accuracy,
+    unseen_class_folds,
+)
 from zslearn.zero_shot.tags import ZeroShotTags
 
 # Factors of the seen-class scores in their softmax, tried on held-out classes.
@@ -59,7 +65,7 @@ class JLSEClassifier(ZeroShotClassifier):
     random_state : int, default=0
         Order in which classes are dealt to folds.
     verbose : int, default=0
-        1 tells each fold on stderr.
+        1 reports each fold on stderr.
 
     Attributes
     ----------
@@ -72,7 +78,9 @@ class JLSEClassifier(ZeroShotClassifier):
     temperature_ : float
         What was used.
     cv_results_ : dict or None
-        "temperatures" and "accuracy" of shape (n_temperatures, n_folds).
+        Held-out accuracy of every temperature, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -134,14 +142,9 @@ class JLSEClassifier(ZeroShotClassifier):
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X, S = dense(X), self.seen_signatures_
-        values = TEMPERATURES if self.temperature == "cv" else (float(self.temperature),)
-        self.cv_results_ = self._search(X, y, S, values)
-        best = 0
-        if self.cv_results_ is not None:
-            best = int(self.cv_results_["accuracy"].mean(axis=1).argmax())
-        self.temperature_ = values[best]
+        self.temperature_ = self._chosen(X, y, S)
         self.ridge_coef_, self.feature_mean_ = ridge_scores(X, y)
-        rows = even_rows(y, self.max_samples, self.random_state)
+        rows = self._some(y)
         F = (X[rows] - self.feature_mean_) @ self.ridge_coef_.T
         self.coef_ = self._match(softmax(self.temperature_ * F, axis=1), y[rows], S)
 
@@ -153,30 +156,33 @@ class JLSEClassifier(ZeroShotClassifier):
         F = np.asarray(X @ self.ridge_coef_.T) - offset
         return posterior_scores(softmax(self.temperature_ * F, axis=1), prepared, self.rho)
 
-    def _search(
-        self, X: NDArray, y: NDArray, S: NDArray, values: tuple[float, ...]
-    ) -> dict[str, Any] | None:
-        """Accuracy on held-out classes of every temperature."""
-        folds = class_folds(y, self.cv, self.random_state) if self.signatures is not None else []
-        if not folds or len(values) == 1:
-            return None
-        accuracy = np.empty((len(values), len(folds)))
-        for f, (train, held_out) in enumerate(folds):
-            old, y_old = np.unique(y[train], return_inverse=True)
-            new, y_new = np.unique(y[held_out], return_inverse=True)
-            R, mean = ridge_scores(X[train], y_old)
-            codes = simplex_codes(S[new], S[old], self.gamma)
-            some = even_rows(y_old, self.max_samples, self.random_state)
-            F_old, F_new = (X[train][some] - mean) @ R.T, (X[held_out] - mean) @ R.T
-            for i, temperature in enumerate(values):
-                W = self._match(softmax(temperature * F_old, axis=1), y_old[some], S[old])
+    def _chosen(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> float:
+        """Choose the temperature on held-out classes."""
+        points = grid_points(self, {"temperature": TEMPERATURES})
+
+        def judge(fold: Fold) -> list[float]:
+            R, mean = ridge_scores(X[fold.train], fold.y_train)
+            codes = simplex_codes(S[fold.new], S[fold.known], self.gamma)
+            some = self._some(fold.y_train)
+            y_some, S_known = fold.y_train[some], S[fold.known]
+            F_known = (X[fold.train][some] - mean) @ R.T
+            F_new = (X[fold.held_out] - mean) @ R.T
+
+            def accuracy(temperature: float) -> float:
+                W = self._match(softmax(temperature * F_known, axis=1), y_some, S_known)
                 posterior = softmax(temperature * F_new, axis=1)
                 found = posterior_scores(posterior, codes @ W, self.rho)
-                accuracy[i, f] = class_accuracy(found, y_new)
-            if self.verbose:
-                told = f"fold {f + 1}/{len(folds)}: best accuracy {accuracy[:, f].max():.3f}"
-                sys.stderr.write(f"[{type(self).__name__}] {told}\n")
-        return {"temperatures": np.array(values), "accuracy": accuracy}
+                return held_out_accuracy(found, fold.y_held_out)
+
+            return [accuracy(point["temperature"]) for point in points]
+
+        chosen = choose_parameters(self, points, unseen_class_folds(self, y), judge)
+        return float(chosen["temperature"])
+
+    def _some(self, y: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Rows that W is learned on."""
+        rng = np.random.RandomState(self.random_state)
+        return even_rows(y, self.max_samples, rng, fill=True)
 
     def _match(self, posterior: NDArray, y: NDArray, S: NDArray) -> NDArray:
         """W, alternating with the codes of the samples."""

@@ -12,13 +12,8 @@ from zslearn.core.minibatch import Parameters
 from zslearn.core.nearest import unit_rows
 from zslearn.core.ranking import structured_hinge
 from zslearn.core.simplex import simplex_codes
-from zslearn.zero_shot.gradient import (
-    GradientClassifier,
-    Learned,
-    Scaling,
-    Setting,
-    even_rows,
-)
+from zslearn.zero_shot.gradient import GradientClassifier, Learned, Scaling
+from zslearn.zero_shot.search import Point, even_rows
 from zslearn.zero_shot.tags import ZeroShotTags
 
 KINDS = ("int", "relu")
@@ -73,14 +68,20 @@ class SSEClassifier(GradientClassifier):
     random_state : int, default=0
         Order of the samples, and of the classes dealt to folds.
     verbose : int, default=0
-        1 tells each fold, 2 each epoch, on stderr.
+        1 reports each fold, 2 each epoch, on stderr.
 
     Attributes
     ----------
     parameters_ : dict of str to ndarray
         "w" of shape (n_features,), "v" of shape (n_seen, n_features) and "B", the seen signatures.
-    chosen_, n_epochs_, loss_curve_, cv_results_ : dict, int, ndarray, dict or None
-        Setting, number of epochs, loss of each epoch, held-out accuracies.
+    learning_rate_, n_epochs_ : float, int
+        Values used.
+    loss_curve_ : ndarray of shape (n_epochs_,)
+        Mean loss of each epoch of the final training.
+    cv_results_ : dict or None
+        Held-out accuracy of every setting after every epoch, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -143,7 +144,8 @@ class SSEClassifier(GradientClassifier):
         self.verbose = verbose
 
     def _learn(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> Learned:
-        rows = even_rows(y, self.max_samples, self.random_state)
+        rng = np.random.RandomState(self.random_state)
+        rows = even_rows(y, self.max_samples, rng, fill=True)
         return super()._learn(X[rows], y[rows], S)
 
     def _scaling(self, X: NDArray, S: NDArray) -> Scaling:
@@ -157,8 +159,7 @@ class SSEClassifier(GradientClassifier):
         X: NDArray,
         y: NDArray,
         S: NDArray,
-        setting: Setting,
-        epochs: int,
+        point: Point,
         validate: Any = None,
     ) -> Any:
         self._means = np.stack([X[y == c].mean(axis=0) for c in range(len(S))])
@@ -166,11 +167,11 @@ class SSEClassifier(GradientClassifier):
         unit = unit_rows(S)
         self._margins = (1.0 - unit @ unit.T).astype(X.dtype)
         self._steps = 0
-        self._steps_a_turn = -(-len(y) // self._rows_a_batch(len(y)))
+        self._steps_per_turn = -(-len(y) // self._rows_per_batch(len(y)))
         try:
-            return super()._train(X, y, S, setting, epochs, validate)
+            return super()._train(X, y, S, point, validate)
         finally:
-            del self._means, self._codes, self._margins, self._steps, self._steps_a_turn
+            del self._means, self._codes, self._margins, self._steps, self._steps_per_turn
 
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
         sign = 1.0 if self.kind == "int" else -1.0
@@ -178,9 +179,9 @@ class SSEClassifier(GradientClassifier):
         return {"w": w, "v": self._means.astype(S.dtype), "B": S.copy()}
 
     def _loss(
-        self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, setting: Setting
+        self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, point: Point
     ) -> tuple[float, Parameters]:
-        turn = "w" if (self._steps // self._steps_a_turn) % 2 == 0 else "v"
+        turn = "w" if (self._steps // self._steps_per_turn) % 2 == 0 else "v"
         self._steps += 1
         some = np.unique(y)
         both = np.concatenate([X, self._means[some]]), np.concatenate([y, some])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,17 +18,24 @@ from zslearn.core.synthesis import (
     phantom_similarity,
 )
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.gradient import class_accuracy, class_folds
+from zslearn.zero_shot.search import (
+    Fold,
+    Point,
+    choose_parameters,
+    grid_points,
+    held_out_accuracy,
+    unseen_class_folds,
+)
 from zslearn.zero_shot.tags import ZeroShotTags
 
 LOSSES = ("ovo", "cs", "struct")
 # λ from strong to weak, because each fit starts at the one before; the range is the authors'.
 LAMS = {
-    "ovo": tuple(2.0 ** np.array([-8, -11, -14, -17])),
-    "cs": tuple(2.0 ** np.array([-8, -10, -12, -14])),
-    "struct": tuple(2.0 ** np.array([-8, -10, -12, -14])),
+    "ovo": (2.0**-8, 2.0**-11, 2.0**-14, 2.0**-17),
+    "cs": (2.0**-8, 2.0**-10, 2.0**-12, 2.0**-14),
+    "struct": (2.0**-8, 2.0**-10, 2.0**-12, 2.0**-14),
 }
-SCALES = tuple(2.0 ** np.arange(-5, 6))
+SCALES = tuple(2.0**power for power in range(-5, 6))
 START_LAM = 2.0**-12
 
 
@@ -70,7 +76,7 @@ class SynCClassifier(ZeroShotClassifier):
     random_state : int, default=0
         Order in which classes are dealt to folds, and the start of k-means.
     verbose : int, default=0
-        1 tells each fold on stderr.
+        1 reports each fold on stderr.
 
     Attributes
     ----------
@@ -85,7 +91,9 @@ class SynCClassifier(ZeroShotClassifier):
     n_iter_ : int
         L-BFGS iterations of the final fit.
     cv_results_ : dict or None
-        "lams", "scales" and "accuracy" of shape (n_lams, n_scales, n_folds).
+        Held-out accuracy of every λ and scale, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -146,14 +154,8 @@ class SynCClassifier(ZeroShotClassifier):
         X = dense(X).astype(np.float32, copy=False)
         self.median_distance_ = median_distance(self.seen_signatures_)
         A = self.seen_signatures_ / self.median_distance_
-        lams = LAMS[self.loss] if self.lam == "cv" else (float(self.lam),)
-        scales = SCALES if self.scale == "cv" else (float(self.scale),)
-        self.cv_results_ = self._search(X, y, A, lams, scales)
-        i, j = len(lams) // 2, len(scales) // 2
-        if self.cv_results_ is not None:
-            mean = self.cv_results_["accuracy"].mean(axis=2)
-            i, j = (int(k) for k in np.unravel_index(mean.argmax(), mean.shape))
-        self.lam_, self.scale_ = float(lams[i]), float(scales[j])
+        chosen = self._chosen(X, y, A)
+        self.lam_, self.scale_ = float(chosen["lam"]), float(chosen["scale"])
         self.phantoms_ = self._phantoms(A)
         self.coef_ = self._path(X, y, A, self.phantoms_, (self.lam_,), (self.scale_,))[0][0]
 
@@ -164,24 +166,22 @@ class SynCClassifier(ZeroShotClassifier):
     def _score(self, X: Features, prepared: NDArray) -> NDArray:
         return np.asarray(X @ prepared.T.astype(X.dtype))
 
-    def _search(
-        self, X: NDArray, y: NDArray, A: NDArray, lams: tuple, scales: tuple
-    ) -> dict[str, Any] | None:
-        """Accuracy on held-out classes of every λ and scale."""
-        folds = class_folds(y, self.cv, self.random_state) if self.signatures is not None else []
-        if not folds or len(lams) * len(scales) == 1:
-            return None
-        accuracy = np.empty((len(lams), len(scales), len(folds)))
-        for f, (train, held_out) in enumerate(folds):
-            old, y_old = np.unique(y[train], return_inverse=True)
-            new, y_new = np.unique(y[held_out], return_inverse=True)
-            B = self._phantoms(A[old])
-            path = self._path(X[train], y_old, A[old], B, lams, scales)
-            for i, j in np.ndindex(len(lams), len(scales)):
-                W = phantom_similarity(A[new], B, scales[j]) @ path[i][j]
-                accuracy[i, j, f] = class_accuracy(X[held_out] @ W.T.astype(X.dtype), y_new)
-            self._tell(f"fold {f + 1}/{len(folds)}: best accuracy {accuracy[..., f].max():.3f}")
-        return {"lams": np.array(lams), "scales": np.array(scales), "accuracy": accuracy}
+    def _chosen(self, X: NDArray, y: NDArray[np.intp], A: NDArray) -> Point:
+        """Choose λ and scale on held-out classes; in the middle of the grid if there are none."""
+        grid = {"lam": LAMS[self.loss], "scale": SCALES}
+        middle = {name: (values[len(values) // 2],) for name, values in grid.items()}
+        points, [default] = grid_points(self, grid), grid_points(self, middle)
+        lams, scales = (tuple(dict.fromkeys(p[name] for p in points)) for name in grid)
+
+        def judge(fold: Fold) -> list[float]:
+            B = self._phantoms(A[fold.known])
+            path = self._path(X[fold.train], fold.y_train, A[fold.known], B, lams, scales)
+            mixings = [phantom_similarity(A[fold.new], B, scale) for scale in scales]
+            W = (mixing @ V for row in path for mixing, V in zip(mixings, row, strict=True))
+            ranked = (X[fold.held_out] @ w.T.astype(X.dtype) for w in W)
+            return [held_out_accuracy(scores, fold.y_held_out) for scores in ranked]
+
+        return choose_parameters(self, points, unseen_class_folds(self, y), judge, default=default)
 
     def _path(
         self, X: NDArray, y: NDArray, A: NDArray, B: NDArray, lams: tuple, scales: tuple
@@ -222,7 +222,3 @@ class SynCClassifier(ZeroShotClassifier):
             return A
         means = KMeans(self.n_phantoms, n_init=4, random_state=self.random_state).fit(A)
         return np.asarray(means.cluster_centers_)
-
-    def _tell(self, message: str) -> None:
-        if self.verbose:
-            sys.stderr.write(f"[{type(self).__name__}] {message}\n")
