@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import math
 import os
 import shutil
@@ -13,7 +14,13 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from zslearn.exceptions import InvalidInputError, MissingFileError, WriteError, ZslearnError
+from zslearn.exceptions import (
+    InvalidInputError,
+    MissingFileError,
+    ModelFileError,
+    WriteError,
+    ZslearnError,
+)
 
 try:
     import fcntl
@@ -166,6 +173,20 @@ def first_line(error: BaseException) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
     shown = "".join(letter if letter.isprintable() else "?" for letter in text)
     return shown if len(shown) <= 200 else shown[:197] + "..."
+
+
+def read_checked(path: PathLike, sha256: str) -> bytes:
+    """Return the bytes of a file whose SHA-256 is known; anything else is refused unread."""
+    with naming(path):
+        content = Path(path).read_bytes()
+    found = hashlib.sha256(content).hexdigest()
+    if found != sha256:
+        raise ModelFileError(
+            path,
+            f"its SHA-256 begins with {found[:12]}, that of the genuine file with {sha256[:12]}; "
+            "install the package that brings it again",
+        )
+    return content
 
 
 def json_ready(value: Any) -> Any:

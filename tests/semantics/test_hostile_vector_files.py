@@ -103,9 +103,9 @@ def test_a_gzip_bomb_is_not_unpacked(filler, tmp_path):
 def test_a_folder_a_missing_file_and_a_pipe_are_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for name, message, kind in (
-        ("", "is a folder; name the file", InvalidInputError),
+        ("", "is a folder; give a file", InvalidInputError),
         ("nowhere.txt", "There is no file", MissingFileError),
-        ("pipe", "is no regular file", InvalidInputError),
+        ("pipe", "There is no file", MissingFileError),
     ):
         with pytest.raises(kind, match=message):
             match_word_vectors(["zebra"], tmp_path / name)

@@ -6,15 +6,17 @@ from zslearn._optional import lazy_names
 
 if TYPE_CHECKING:
     from zslearn.semantics.coverage import Match, MatchedSignatures
+    from zslearn.semantics.text_encoder import TextEncoder
     from zslearn.semantics.word_vectors import match_word_vectors
 
-__all__ = ["Match", "MatchedSignatures", "match_word_vectors"]
+__all__ = ["Match", "MatchedSignatures", "TextEncoder", "match_word_vectors"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "Match": "coverage",
         "MatchedSignatures": "coverage",
+        "TextEncoder": "text_encoder",
         "match_word_vectors": "word_vectors",
     },
 )

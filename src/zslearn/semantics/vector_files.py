@@ -17,8 +17,8 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import PathLike, naming
-from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn._files import PathLike, check_is_file, naming
+from zslearn.exceptions import InvalidInputError
 from zslearn.semantics.binary_records import read_records
 
 FloatArray = NDArray[np.float64]
@@ -75,7 +75,7 @@ def read_word_vectors(path: PathLike, wanted: Wanted) -> Iterator[tuple[bytes, F
         In the order of the file.
     """
     place = Path(path)
-    _check_regular(place)
+    check_is_file(place)
     with naming(place):
         layout = _layout(place)
         with _opened(place) as file:
@@ -85,16 +85,6 @@ def read_word_vectors(path: PathLike, wanted: Wanted) -> Iterator[tuple[bytes, F
                 yield from read_records(file, int(layout.count or 0), layout.width, wanted)
             else:
                 yield from _text_rows(file, layout, wanted)
-
-
-def _check_regular(place: Path) -> None:
-    """Refuse what is no file."""
-    if place.is_dir():
-        raise InvalidInputError(f"{place} is a folder; name the file of word vectors in it.")
-    if not place.exists():
-        raise MissingFileError(f"There is no file {str(place)!r}; check the path.")
-    if not place.is_file():
-        raise InvalidInputError(f"{place} is no regular file.")
 
 
 @contextmanager
