@@ -15,6 +15,7 @@ from zslearn._parameters import (
     Instance,
     Number,
     Numbers,
+    RandomSource,
     Seed,
     Whole,
     check_parameters,
@@ -55,6 +56,12 @@ def test_numbers_of_python_and_numpy_are_numbers(value: object) -> None:
             [None, 0, np.uint32(7), 2**32 - 1],
             [-1, 2**32, 1.0, True, "0", np.random.RandomState(0), np.random.default_rng(0)],
             "None or a whole number from 0 to 4294967295",
+        ),
+        (
+            RandomSource(),
+            [None, 0, np.random.RandomState(0)],
+            [-1, "0", np.random.default_rng(0)],
+            "None, a whole number from 0 to 4294967295 or a RandomState",
         ),
         (
             Numbers(Number(above=0)),

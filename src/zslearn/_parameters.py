@@ -110,12 +110,19 @@ class Seed(Either):
     """A seed that gives the same numbers at every fit, or None.
 
     A RandomState is no seed: a fit draws from its seed more than once, a second fit would find
-    the state used up, and a saved model could not keep it. Where numbers are drawn once,
-    ``Either(Seed(), Instance(RandomState, "a RandomState"))`` takes both.
+    the state used up, and a saved model could not keep it. See `RandomSource`.
     """
 
     def __init__(self) -> None:
         super().__init__(None, Whole(0, _MAX_SEED))
+
+
+class RandomSource(Either):
+    """A seed, None or a RandomState, where numbers are drawn from it once."""
+
+    def __init__(self) -> None:
+        state = Instance(np.random.RandomState, "a RandomState")
+        super().__init__(None, Whole(0, _MAX_SEED), state)
 
 
 def check_value(name: str, value: object, constraint: Constraint) -> None:

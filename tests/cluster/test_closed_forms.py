@@ -216,11 +216,11 @@ def test_statistics_subtract_and_standardize(unequal):
 @pytest.mark.parametrize(
     ("mapping", "message"),
     [
-        (SAEMapping(0.0), "lam, unless 'cv', must be a positive"),
+        (SAEMapping(0.0), "lam must be 'cv' or a positive number"),
         (SAEMapping("best"), "got 'best'"),
         (SAEMapping(class_weight="auto"), "None or 'balanced'"),
-        (SAEMapping("cv", lams=[0.1, -1]), "each of lams"),
-        (SAEMapping("cv", cv=1), "needs at least 2 folds"),
+        (SAEMapping("cv", lams=[0.1, -1]), "lams must be None or a list of positive numbers"),
+        (SAEMapping("cv", cv=1), "cv must be a whole number of at least 2"),
         (RVML(-1), "lam must be a positive"),
         (KISSME(ridge=-1), "at least 0"),
         (LDAProjection(3), "between 1 and"),

@@ -182,11 +182,11 @@ def test_lmnn_takes_classes_too_small_for_targets():
 @pytest.mark.parametrize(
     ("mapping", "message"),
     [
-        (XingMMC(0), "n_pairs must be an integer"),
+        (XingMMC(0), "n_pairs must be a whole number"),
         (XingMMC(max_iter=0), "max_iter must be"),
         (ITML(gamma=0), "gamma must be a positive"),
         (ITML(percentiles=(50, 20)), "two rising numbers"),
-        (LMNN(push=2.0), "between 0 and 1"),
+        (LMNN(push=2.0), "push must be a number from 0 to 1"),
         (LMNN(n_neighbors=0.5), "n_neighbors must be"),
         (LajugieSpectral(-1), "mu must be"),
     ],

@@ -16,7 +16,7 @@ from zslearn.cluster import (
     SupervisedKMeans,
 )
 from zslearn.datasets import make_subclusters
-from zslearn.exceptions import InvalidInputError, InvalidTypeError
+from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import clustering_loss
 
 
@@ -153,7 +153,7 @@ def test_refusals(data):
     X, y = data.X_train, data.y_train
     with pytest.raises(NotFittedError):
         SupervisedKMeans().cluster(X)
-    with pytest.raises(InvalidTypeError, match="mapping must be one of"):
+    with pytest.raises(InvalidInputError, match="mapping must be None or a mapping of"):
         SupervisedKMeans("sae").fit(X, y)
     with pytest.raises(InvalidInputError, match="needs all rows at once"):
         SupervisedKMeans(SAEMapping("cv")).partial_fit(X, y)

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from zslearn._parameters import check_parameters
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.tags import MappingTags
 from zslearn.exceptions import InvalidInputError
@@ -48,6 +49,7 @@ class LinearMapping(TransformerMixin, BaseEstimator):
         return X @ self.coef_.T.astype(X.dtype)
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[NDArray, NDArray]:
+        check_parameters(self)
         X, y = validate_data(self, X, y, reset=reset, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         return X, y
@@ -162,6 +164,7 @@ class MomentMapping(LinearMapping):
         -------
         self
         """
+        check_parameters(self)
         self._statistics = None
         self.n_features_in_ = statistics.total.n_features
         check_several_classes(statistics.classes, type(self).__name__)
@@ -181,13 +184,3 @@ def check_several_classes(classes: NDArray, name: str) -> None:
             f"{name} needs samples of at least 2 classes to learn from; got only 1 class "
             f"({classes.tolist()[0]!r})."
         )
-
-
-def check_positive(value: object, name: str, *, zero: bool = False) -> float:
-    """Return a finite number above zero (or at least zero) as a float, or say what was got."""
-    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
-        number = float(value)
-        if np.isfinite(number) and (number > 0 or (zero and number == 0)):
-            return number
-    kind = "a finite number of at least 0" if zero else "a positive, finite number"
-    raise InvalidInputError(f"{name} must be {kind}; got {value!r}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,14 +12,30 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from zslearn._parameters import Constraint, Either, Whole, check_parameters
 from zslearn.cluster.base import MomentMapping
 from zslearn.cluster.sae import SAEMapping
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.two_means import two_means
-from zslearn.exceptions import InvalidInputError, InvalidTypeError
+from zslearn.exceptions import InvalidInputError
 from zslearn.features import pixel_features
 from zslearn.features.pictures import nearest_scaled, scaled, scaled_width
 
+
+def _maps_pixels(mapping: Any) -> bool:
+    """Say whether a mapping is learned from moments alone and maps every pixel by itself."""
+    return (
+        isinstance(mapping, MomentMapping)
+        and getattr(mapping, "lam", None) != "cv"
+        and not mapping.is_transductive
+    )
+
+
+PIXEL_MAPPING = Constraint(
+    "a mapping of zslearn.cluster that is learned from moments and maps single pixels, with lam as "
+    "a number, such as SAEMapping(100.0) or MLCA()",
+    _maps_pixels,
+)
 FOREGROUND, BACKGROUND, UNDEFINED = 1, 0, -1
 
 
@@ -61,6 +77,11 @@ class ImageSegmenter(BaseEstimator):
     >>> round(float((model.predict(image) == mask).mean()), 1)
     1.0
     """
+
+    parameter_constraints: ClassVar = {
+        "mapping": Either(None, PIXEL_MAPPING),
+        "height": Whole(1),
+    }
 
     def __init__(self, mapping: MomentMapping | None = None, *, height: int = 100) -> None:
         self.mapping = mapping
@@ -158,15 +179,8 @@ class ImageSegmenter(BaseEstimator):
         return int(self.height), scaled_width((columns, rows), int(self.height))
 
     def _fresh_mapping(self) -> MomentMapping:
-        mapping: Any = SAEMapping(100.0) if self.mapping is None else self.mapping
-        if not isinstance(mapping, MomentMapping) or getattr(mapping, "lam", None) == "cv":
-            raise InvalidTypeError(
-                "mapping must be a mapping of zslearn.cluster that is learned from moments, with "
-                f"lam as a number, such as SAEMapping(100.0) or MLCA(); got {mapping!r}."
-            )
-        if getattr(mapping, "svd", False):
-            raise InvalidInputError("MLCA(svd=True) has no map of single pixels; use svd=False.")
-        return clone(mapping)
+        check_parameters(self)
+        return SAEMapping(100.0) if self.mapping is None else clone(self.mapping)
 
 
 def _checked_picture(image: NDArray) -> NDArray[np.uint8]:

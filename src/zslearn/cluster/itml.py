@@ -8,12 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from zslearn._parameters import Constraint, Either, Number, Numbers, RandomSource, Whole
 from zslearn._progress import report
-from zslearn.cluster.base import RowMapping, check_positive
-from zslearn.cluster.pairs import check_count, dissimilar_differences, similar_differences
+from zslearn.cluster.base import RowMapping
+from zslearn.cluster.pairs import dissimilar_differences, similar_differences
 from zslearn.cluster.spectrum import metric_factor
 from zslearn.cluster.tags import MappingTags
 from zslearn.exceptions import InvalidInputError
+
+
+def _are_percentiles(value: Any) -> bool:
+    """Say whether a value is a pair of percentiles, the lower first."""
+    each = Number(least=0, most=100)
+    return Numbers(each).allows(value) and np.shape(value) == (2,) and value[0] < value[1]
 
 
 class ITML(RowMapping):
@@ -72,6 +79,15 @@ class ITML(RowMapping):
         incremental=False,
         reference="J. V. Davis et al., Information-theoretic metric learning, ICML 2007",
     )
+    parameter_constraints: ClassVar = {
+        "n_pairs": Either(None, Whole(1)),
+        "gamma": Number(above=0),
+        "percentiles": Constraint("two rising numbers from 0 to 100", _are_percentiles),
+        "max_iter": Whole(1),
+        "tol": Number(least=0),
+        "random_state": RandomSource(),
+        "verbose": Whole(0),
+    }
 
     def __init__(
         self,
@@ -93,10 +109,10 @@ class ITML(RowMapping):
         self.verbose = verbose
 
     def _learn(self, X: NDArray, y: NDArray[np.intp]) -> NDArray:
-        gamma = check_positive(self.gamma, "gamma")
+        gamma = self.gamma
         n_classes = len(self.classes_)
         pairs = 20 * n_classes * (n_classes - 1) if self.n_pairs is None else self.n_pairs
-        n_pairs = check_count(pairs, "n_pairs")
+        n_pairs = pairs
         rng = check_random_state(self.random_state)
         V = np.concatenate(
             [similar_differences(X, y, n_pairs, rng), dissimilar_differences(X, y, n_pairs, rng)]
@@ -109,12 +125,7 @@ class ITML(RowMapping):
         return metric_factor(self._projected(V[distinct], sign[distinct], bound[distinct], gamma))
 
     def _bounds(self, squares: NDArray) -> tuple[float, float]:
-        low, high = self.percentiles
-        if not 0 <= low < high <= 100:
-            raise InvalidInputError(
-                f"percentiles must be two rising numbers from 0 to 100; got {self.percentiles!r}."
-            )
-        upper, lower = np.percentile(squares, [low, high])
+        upper, lower = np.percentile(squares, self.percentiles)
         if lower <= 0:
             raise InvalidInputError("all sampled pairs are of equal points: nothing to learn from.")
         return max(float(upper), 1e-9 * float(lower)), float(lower)
@@ -122,7 +133,7 @@ class ITML(RowMapping):
     def _projected(self, V: NDArray, sign: NDArray, bound: NDArray, gamma: float) -> NDArray:
         """Cycle through the pairs until the multipliers settle; returns the metric."""
         M, multiplier, slack = np.eye(V.shape[1]), np.zeros(len(V)), bound.copy()
-        for sweep in range(check_count(self.max_iter, "max_iter")):
+        for sweep in range(self.max_iter):
             before = multiplier.copy()
             for i, v in enumerate(V):
                 M = _project(M, v, i, (sign[i], gamma), multiplier, slack)

@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.cluster.base import MomentMapping, check_positive
+from zslearn._parameters import Number
+from zslearn.cluster.base import MomentMapping
 from zslearn.cluster.spectrum import metric_factor, ridged
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.tags import MappingTags
@@ -51,6 +52,9 @@ class KISSME(MomentMapping):
         reference="M. Köstinger et al., Large scale metric learning from equivalence constraints, "
         "CVPR 2012"
     )
+    parameter_constraints: ClassVar = {
+        "ridge": Number(least=0),
+    }
 
     def __init__(self, ridge: float = 1e-3) -> None:
         self.ridge = ridge
@@ -60,7 +64,7 @@ class KISSME(MomentMapping):
         return True
 
     def _coef(self, statistics: Statistics) -> NDArray:
-        ridge = check_positive(self.ridge, "ridge", zero=True)
+        ridge = self.ridge
         similar, dissimilar = pair_covariances(statistics)
         M = np.linalg.inv(ridged(similar, ridge)) - np.linalg.inv(ridged(dissimilar, ridge))
         return metric_factor((M + M.T) / 2)

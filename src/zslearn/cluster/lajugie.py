@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.cluster.base import MomentMapping, check_positive
-from zslearn.cluster.pairs import check_count
+from zslearn._parameters import Number, Whole
+from zslearn.cluster.base import MomentMapping
 from zslearn.cluster.spectrum import metric_factor
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.tags import MappingTags
@@ -60,14 +60,18 @@ class LajugieSpectral(MomentMapping):
         reference="after R. Lajugie, F. Bach and S. Arlot, Large-margin metric learning for "
         "constrained partitioning problems, ICML 2014",
     )
+    parameter_constraints: ClassVar = {
+        "mu": Number(above=0),
+        "max_iter": Whole(1),
+    }
 
     def __init__(self, mu: float = 0.01, *, max_iter: int = 600) -> None:
         self.mu = mu
         self.max_iter = max_iter
 
     def _coef(self, statistics: Statistics) -> NDArray:
-        mu = check_positive(self.mu, "mu")
-        steps = check_count(self.max_iter, "max_iter")
+        mu = self.mu
+        steps = self.max_iter
         self.n_iter_ = steps
         # The regularizer is meant for a mean variance of 1.
         d = statistics.total.n_features

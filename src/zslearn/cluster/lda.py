@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from zslearn.cluster.base import MomentMapping, check_positive
+from zslearn._parameters import Either, Number, Whole
+from zslearn.cluster.base import MomentMapping
 from zslearn.cluster.spectrum import ridged
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.tags import MappingTags
@@ -49,13 +50,17 @@ class LDAProjection(MomentMapping):
         reference="R. A. Fisher, The use of multiple measurements in taxonomic problems, 1936; "
         "C. R. Rao, 1948"
     )
+    parameter_constraints: ClassVar = {
+        "n_components": Either(None, Whole(1)),
+        "ridge": Number(least=0),
+    }
 
     def __init__(self, n_components: int | None = None, *, ridge: float = 1e-9) -> None:
         self.n_components = n_components
         self.ridge = ridge
 
     def _coef(self, statistics: Statistics) -> NDArray:
-        ridge = check_positive(self.ridge, "ridge", zero=True)
+        ridge = self.ridge
         kept = self._n_kept(len(statistics.classes), statistics.total.n_features)
         N = statistics.total.n_samples
         within = _never_zero(statistics.within / N)

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse
 from sklearn.neighbors import NearestNeighbors
 
+from zslearn._parameters import Number, Whole
 from zslearn._progress import report
-from zslearn.cluster.base import RowMapping, check_positive
+from zslearn.cluster.base import RowMapping
 from zslearn.cluster.kmeans import one_thread
-from zslearn.cluster.pairs import check_count
 from zslearn.cluster.tags import MappingTags
-from zslearn.exceptions import InvalidInputError
 
 _CHUNK = 4096
 
@@ -77,6 +76,14 @@ class LMNN(RowMapping):
         reference="K. Q. Weinberger and L. K. Saul, Distance metric learning for large margin "
         "nearest neighbor classification, JMLR 2009",
     )
+    parameter_constraints: ClassVar = {
+        "n_neighbors": Whole(1),
+        "n_impostors": Whole(1),
+        "push": Number(least=0, most=1),
+        "n_rounds": Whole(1),
+        "max_iter": Whole(1),
+        "verbose": Whole(0),
+    }
 
     def __init__(
         self,
@@ -96,18 +103,16 @@ class LMNN(RowMapping):
         self.verbose = verbose
 
     def _learn(self, X: NDArray, y: NDArray[np.intp]) -> NDArray:
-        push = check_positive(self.push, "push", zero=True)
-        if push > 1:
-            raise InvalidInputError(f"push must be between 0 and 1; got {push}.")
-        k = check_count(self.n_neighbors, "n_neighbors")
-        m = check_count(self.n_impostors, "n_impostors")
-        rounds = check_count(self.n_rounds, "n_rounds")
+        push = self.push
+        k = self.n_neighbors
+        m = self.n_impostors
+        rounds = self.n_rounds
         X = X - X.mean(axis=0)
         targets = target_neighbors(X, y, k)
         L, self.objective_, self.n_iter_ = np.eye(X.shape[1]), [], 0
         for number in range(rounds):
             problem = Triplets(X, targets, impostor_candidates(X @ L.T, y, m), push)
-            L, value, steps = problem.minimized(L, check_count(self.max_iter, "max_iter"))
+            L, value, steps = problem.minimized(L, self.max_iter)
             self.n_iter_ += steps
             self.objective_.append(value)
             report(self.verbose > 0, f"LMNN round {number + 1} of {rounds}: objective {value:.6g}")

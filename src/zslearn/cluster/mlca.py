@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Flag
 from zslearn.cluster.base import MomentMapping
 from zslearn.cluster.spectrum import symmetric_power
 from zslearn.cluster.statistics import Statistics
@@ -59,6 +60,10 @@ class MLCA(MomentMapping):
     """
 
     mapping_tags: ClassVar[MappingTags] = MappingTags(reference=_REFERENCE)
+    parameter_constraints: ClassVar = {
+        "svd": Flag(),
+        "center": Flag(),
+    }
 
     def __init__(self, svd: bool = False, *, center: bool = False) -> None:
         self.svd = svd

@@ -36,13 +36,6 @@ def dissimilar_differences(X: NDArray, y: NDArray, n_pairs: int, rng: RandomStat
     return X[order[i]] - X[order[j]]
 
 
-def check_count(value: object, name: str) -> int:
-    """Return an integer of at least 1, or say what was got."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InvalidInputError(f"{name} must be an integer of at least 1; got {value!r}.")
-    return int(value)
-
-
 def _by_class(y: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """Rows sorted by class, and where each class starts and how many rows it has."""
     counts = np.bincount(y)

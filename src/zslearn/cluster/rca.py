@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from numpy.typing import NDArray
 
-from zslearn.cluster.base import MomentMapping, check_positive
+from zslearn._parameters import Number
+from zslearn.cluster.base import MomentMapping
 from zslearn.cluster.spectrum import ridged, symmetric_power
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.tags import MappingTags
@@ -47,11 +48,14 @@ class RCA(MomentMapping):
         reference="A. Bar-Hillel et al., Learning distance functions using equivalence relations, "
         "ICML 2003"
     )
+    parameter_constraints: ClassVar = {
+        "ridge": Number(least=0),
+    }
 
     def __init__(self, ridge: float = 1e-9) -> None:
         self.ridge = ridge
 
     def _coef(self, statistics: Statistics) -> NDArray:
-        ridge = check_positive(self.ridge, "ridge", zero=True)
+        ridge = self.ridge
         covariance = statistics.within / statistics.total.n_samples
         return symmetric_power(ridged(covariance, ridge), -0.5)

@@ -7,7 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.cluster.base import MomentMapping, check_positive
+from zslearn._parameters import Number
+from zslearn.cluster.base import MomentMapping
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.tags import MappingTags
 
@@ -47,12 +48,15 @@ class RVML(MomentMapping):
     mapping_tags: ClassVar[MappingTags] = MappingTags(
         reference="M. Perrot and A. Habrard, Regressive virtual metric learning, NIPS 2015"
     )
+    parameter_constraints: ClassVar = {
+        "lam": Number(above=0),
+    }
 
     def __init__(self, lam: float = 0.5) -> None:
         self.lam = lam
 
     def _coef(self, statistics: Statistics) -> NDArray:
-        lam = check_positive(self.lam, "lam")
+        lam = self.lam
         moments = statistics.raw
         ridge = lam * moments.n_samples * np.eye(moments.n_features)
         return np.linalg.solve(moments.gram + ridge, moments.sums.T).T

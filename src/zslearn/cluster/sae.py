@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn.cluster.base import MomentMapping, check_positive, check_several_classes
+from zslearn._parameters import Either, Number, Numbers, Seed, Whole, check_parameters
+from zslearn.cluster.base import MomentMapping, check_several_classes
 from zslearn.cluster.kmeans import check_groups
 from zslearn.cluster.lam_search import LAM_GRID, SearchOptions, best_lam, held_out_losses
 from zslearn.cluster.statistics import Statistics
@@ -76,6 +77,13 @@ class SAEMapping(MomentMapping):
         reference="E. Kodirov, T. Xiang and S. Gong, Semantic autoencoder for zero-shot learning, "
         "CVPR 2017"
     )
+    parameter_constraints: ClassVar = {
+        "lam": Either("cv", Number(above=0)),
+        "class_weight": Either(None, "balanced"),
+        "lams": Either(None, Numbers(Number(above=0))),
+        "cv": Whole(2),
+        "random_state": Seed(),
+    }
 
     def __init__(
         self,
@@ -109,7 +117,7 @@ class SAEMapping(MomentMapping):
         -------
         self
         """
-        self._check()
+        check_parameters(self)
         if self.lam != "cv":
             return super().fit(X, y)
         X, y = self._validated(X, y)
@@ -131,7 +139,7 @@ class SAEMapping(MomentMapping):
         -------
         self
         """
-        self._check()
+        check_parameters(self)
         if self.lam == "cv":
             raise InvalidInputError(
                 "lam='cv' needs all rows at once, which partial_fit does not have. Choose lam on a "
@@ -144,9 +152,8 @@ class SAEMapping(MomentMapping):
         return self.class_weight == "balanced"
 
     def _coef(self, statistics: Statistics) -> NDArray:
-        self._check()
         if self.lam != "cv":
-            self.lam_ = check_positive(self.lam, "lam")
+            self.lam_ = float(self.lam)
         elif not hasattr(self, "lam_"):
             raise InvalidInputError("lam='cv' needs rows; statistics alone need lam as a number.")
         return sae_path(statistics, np.array([self.lam_]), class_weight=self.class_weight)[0]
@@ -167,15 +174,7 @@ class SAEMapping(MomentMapping):
         if self.lams is None:
             mean_square = float(np.einsum("ij,ij->", X, X, dtype=np.float64)) / X.size
             return LAM_GRID / (mean_square or 1.0)
-        return np.array([check_positive(lam, "each of lams") for lam in np.atleast_1d(self.lams)])
-
-    def _check(self) -> None:
-        if self.class_weight not in (None, "balanced"):
-            raise InvalidInputError(
-                f"class_weight must be None or 'balanced'; got {self.class_weight!r}."
-            )
-        if self.lam != "cv":
-            check_positive(self.lam, "lam, unless 'cv',")
+        return np.atleast_1d(np.asarray(self.lams, dtype=np.float64))
 
 
 def sae_path(statistics: Statistics, lams: NDArray, *, class_weight: ClassWeight = None) -> NDArray:

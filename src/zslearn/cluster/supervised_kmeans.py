@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from zslearn._parameters import (
+    Either,
+    Flag,
+    Instance,
+    RandomSource,
+    Whole,
+    check_parameters,
+    check_value,
+)
 from zslearn.cluster.base import LinearMapping, MomentMapping, check_several_classes
 from zslearn.cluster.kmeans import (
     KMeansOptions,
@@ -21,7 +30,7 @@ from zslearn.cluster.kmeans import (
 )
 from zslearn.cluster.sae import SAEMapping
 from zslearn.cluster.statistics import Statistics
-from zslearn.exceptions import InvalidInputError, InvalidTypeError
+from zslearn.exceptions import InvalidInputError
 
 _BLOCK_ROWS = 65536
 
@@ -81,6 +90,16 @@ class SupervisedKMeans(TransformerMixin, BaseEstimator):
     """
 
     mapping_: LinearMapping
+    parameter_constraints: ClassVar = {
+        "mapping": Either(
+            None, Instance(LinearMapping, "a mapping of zslearn.cluster such as SAEMapping()")
+        ),
+        "n_clusters": Either(None, Whole(1)),
+        "standardize": Flag(),
+        "n_init": Whole(1),
+        "restarts": Whole(0),
+        "random_state": RandomSource(),
+    }
 
     def __init__(
         self,
@@ -263,20 +282,13 @@ class SupervisedKMeans(TransformerMixin, BaseEstimator):
         return (X - self.mean_.astype(X.dtype)) / self.scale_.astype(X.dtype)
 
     def _fresh_mapping(self, default: LinearMapping) -> LinearMapping:
-        if self.mapping is None:
-            return default
-        if not isinstance(self.mapping, LinearMapping):
-            raise InvalidTypeError(
-                "mapping must be one of the mappings of zslearn.cluster, such as SAEMapping(); got "
-                f"{self.mapping!r}."
-            )
-        return clone(self.mapping)
+        check_parameters(self)
+        return default if self.mapping is None else clone(self.mapping)
 
     def _options(self, n_clusters: int | None) -> KMeansOptions:
         wanted = n_clusters if n_clusters is not None else self.n_clusters
         number = len(self.classes_) if wanted is None else wanted
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
-            raise InvalidInputError(f"n_clusters must be an integer of at least 1; got {number!r}.")
+        check_value("n_clusters", number, Whole(1))
         return KMeansOptions(int(number), n_init=self.n_init, restarts=self.restarts)
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[NDArray, NDArray]:

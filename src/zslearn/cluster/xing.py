@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from zslearn._parameters import Number, RandomSource, Whole
 from zslearn._progress import report
-from zslearn.cluster.base import RowMapping, check_positive
+from zslearn.cluster.base import RowMapping
 from zslearn.cluster.kissme import pair_covariances
-from zslearn.cluster.pairs import check_count, dissimilar_differences
+from zslearn.cluster.pairs import dissimilar_differences
 from zslearn.cluster.spectrum import metric_factor, ridged, symmetric_power
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.tags import MappingTags
@@ -70,6 +71,14 @@ class XingMMC(RowMapping):
         reference="E. P. Xing et al., Distance metric learning with application to clustering "
         "with side-information, NIPS 2002",
     )
+    parameter_constraints: ClassVar = {
+        "n_pairs": Whole(1),
+        "max_iter": Whole(1),
+        "tol": Number(least=0),
+        "ridge": Number(least=0),
+        "random_state": RandomSource(),
+        "verbose": Whole(0),
+    }
 
     def __init__(
         self,
@@ -89,11 +98,11 @@ class XingMMC(RowMapping):
         self.verbose = verbose
 
     def _learn(self, X: NDArray, y: NDArray[np.intp]) -> NDArray:
-        ridge = check_positive(self.ridge, "ridge", zero=True)
+        ridge = self.ridge
         rng = check_random_state(self.random_state)
         similar, _ = pair_covariances(Statistics.of(X, y, by_class=True))
         whiten = symmetric_power(ridged(similar, ridge), -0.5)
-        pairs = dissimilar_differences(X, y, check_count(self.n_pairs, "n_pairs"), rng)
+        pairs = dissimilar_differences(X, y, self.n_pairs, rng)
         B = self._ascend(pairs @ whiten)
         return metric_factor(B) @ whiten
 
@@ -101,7 +110,7 @@ class XingMMC(RowMapping):
         """Maximize the mean of ``√(dᵀB d)`` over B ≥ 0 with trace 1."""
         B = np.eye(D.shape[1]) / D.shape[1]
         value, step = mean_distance(D, B), 1.0
-        for iteration in range(check_count(self.max_iter, "max_iter")):
+        for iteration in range(self.max_iter):
             self.n_iter_ = iteration + 1
             gradient = _gradient(D, B)
             better = None
