@@ -40,7 +40,9 @@ def test_the_search_is_an_explicit_loop(direction, over_classes):
         for row, lam in enumerate(LAMS):
             one = SemanticAutoencoder(lam).fit(X[train], S[train])
             wanted[row, fold] = explained(one, X[test], S[test], direction, norm)
-    np.testing.assert_allclose(model.cv_scores_, wanted, atol=1e-9)
+    for fold in range(3):
+        found = model.cv_results_[f"split{fold}_test_score"]
+        np.testing.assert_allclose(found, wanted[:, fold], atol=1e-9)
     assert model.lam_ == LAMS[int(wanted.mean(axis=1).argmax())]
     best = SemanticAutoencoder(model.lam_).fit(X, S)
     np.testing.assert_allclose(model.coef_, best.coef_, atol=1e-9)
@@ -50,7 +52,8 @@ def test_more_features_than_samples():
     X, S = of_classes(2, n_classes=5, per_class=3, d=30)
     wide = SemanticAutoencoderCV(LAMS, cv=2).fit(X, S)
     tall = SemanticAutoencoderCV(LAMS, cv=2, solver="spectral").fit(sparse.csr_array(X), S)
-    np.testing.assert_allclose(wide.cv_scores_, tall.cv_scores_, atol=1e-8)
+    scores = [model.cv_results_["mean_test_score"] for model in (wide, tall)]
+    np.testing.assert_allclose(*scores, atol=1e-8)
     np.testing.assert_allclose(wide.coef_, tall.coef_, atol=1e-8)
 
 
@@ -58,15 +61,17 @@ def test_a_class_whose_signature_is_zero_does_not_decide_alone():
     X, S = of_classes(3)
     S[:6] = 0.0
     model = SemanticAutoencoderCV(LAMS, cv=12).fit(X, S)
-    assert np.all(np.isfinite(model.cv_scores_))
+    assert np.all(np.isfinite(model.cv_results_["mean_test_score"]))
     assert model.lam_ == SemanticAutoencoderCV(LAMS, cv=12).fit(X[6:], S[6:]).lam_
 
 
 def test_the_default_grid_has_thirty_values():
     model = SemanticAutoencoderCV().fit(*of_classes())
-    assert model.cv_scores_.shape == (30, 5)
-    assert np.all(np.diff(model.lams_) > 0)
-    assert model.lam_ in model.lams_
+    lams = [point["lam"] for point in model.cv_results_["params"]]
+    assert len(lams) == 30
+    assert np.all(np.diff(lams) > 0)
+    assert model.best_params_ == {"lam": model.lam_}
+    assert model.lam_ in lams
 
 
 @pytest.mark.parametrize(

@@ -241,3 +241,23 @@ def test_refusals(unequal):
         SAEMapping("cv").fit_statistics(Statistics.of(X, y))
     with pytest.raises(InvalidInputError, match="single sample"):
         KISSME().fit(X[:2], ["a", "b"])
+
+
+def test_a_lam_chosen_for_other_rows_is_not_used_again(unequal):
+    X, y = unequal
+    mapping = SAEMapping("cv").fit(X, y)
+    with pytest.raises(InvalidInputError, match="statistics alone need lam"):
+        mapping.fit_statistics(Statistics.of(10.0 * X, y))
+
+
+def test_the_middle_of_equally_good_lams_is_taken(unequal):
+    X, y = unequal
+    lams = np.logspace(-2, 4, 25)
+    mapping = SAEMapping("cv", lams=lams).fit(X, y)
+    results = mapping.cv_results_
+    assert [point["lam"] for point in results["params"]] == lams.tolist()
+    best = np.flatnonzero(results["rank_test_score"] == 1)
+    assert mapping.best_params_ == {"lam": mapping.lam_} == results["params"][best[len(best) // 2]]
+    given = mapping.set_params(lam=0.5).fit(X, y)
+    assert given.cv_results_ is None
+    assert given.best_params_ == {}

@@ -16,6 +16,7 @@ from zslearn.core.lam_path import RELATIVE_LAMS, checked_lams
 from zslearn.core.moments import PairMoments
 from zslearn.core.row_space import row_space
 from zslearn.exceptions import InvalidInputError
+from zslearn.model_selection import choose
 
 
 class SemanticAutoencoderCV(TiedLinearMap):
@@ -41,11 +42,12 @@ class SemanticAutoencoderCV(TiedLinearMap):
     ----------
     lam_ : float
         The chosen λ.
-    lams_ : ndarray of shape (n_lams,)
-        The values tried.
-    cv_scores_ : ndarray of shape (n_lams, n_folds)
-        ``1 - error / norm`` with the mean squared error over held-out rows and the mean squared
-        norm of the target over all rows: one is perfect, zero is what W = 0 gives on average.
+    cv_results_ : dict
+        Scores of every λ on held-out rows, with scikit-learn's keys: ``1 - error / norm`` with the
+        mean squared error over held-out rows and the mean squared norm of the target over all
+        rows. One is perfect, zero is what W = 0 gives on average.
+    best_params_ : dict
+        The chosen λ, as "lam".
     folds_over_classes_ : bool
         Whether folds kept classes whole.
     coef_ : ndarray of shape (n_dimensions, n_features)
@@ -59,8 +61,8 @@ class SemanticAutoencoderCV(TiedLinearMap):
     >>> S = rng.standard_normal((12, 4))[np.repeat(np.arange(12), 10)]
     >>> X = S @ rng.standard_normal((4, 8)) + 0.1 * rng.standard_normal((120, 8))
     >>> model = SemanticAutoencoderCV().fit(X, S)
-    >>> model.folds_over_classes_, model.cv_scores_.shape
-    (True, (30, 5))
+    >>> model.folds_over_classes_, len(model.cv_results_["params"])
+    (True, 30)
     """
 
     def __init__(
@@ -99,12 +101,16 @@ class SemanticAutoencoderCV(TiedLinearMap):
         folds = self._folds(X, S)
         parts = [PairMoments.of(X[held_out], S[held_out]) for held_out in folds]
         total = sum(parts[1:], parts[0])
-        self.lams_ = self._grid(total)
-        errors = np.stack([self._curve(total - part, part) for part in parts], axis=1)
         target = total.semantic_gram if self.direction == "encode" else total.feature_gram
-        norm = float(np.trace(target)) / total.n_samples
-        self.cv_scores_ = 1.0 - errors / (norm or 1.0)
-        self.lam_ = float(self.lams_[int(self.cv_scores_.mean(axis=1).argmax())])
+        norm = float(np.trace(target)) / total.n_samples or 1.0
+        lams = self._grid(total)
+
+        def judge(part: PairMoments) -> NDArray:
+            return 1.0 - self._curve(total - part, part, lams) / norm
+
+        choice = choose([{"lam": float(lam)} for lam in lams], parts, judge)
+        self.cv_results_, self.best_params_ = choice.cv_results, choice.best_params
+        self.lam_ = choice.best_params["lam"]
         W = self._solved(total, self.lam_)
         self.coef_ = W if lift is None else W @ lift.T
         self.n_samples_seen_ = X.shape[0]
@@ -144,16 +150,16 @@ class SemanticAutoencoderCV(TiedLinearMap):
             )
         return checked_lams(self.lams)
 
-    def _curve(self, train: PairMoments, held_out: PairMoments) -> NDArray:
+    def _curve(self, train: PairMoments, held_out: PairMoments, lams: NDArray) -> NDArray:
         """Mean squared error on held-out rows for every λ."""
         equation = sylvester.prepare(
             sylvester.semantic_spectrum(train.semantic_gram),
             train.feature_gram,
             train.cross,
-            float(self.lams_.max()),
+            float(lams.max()),
             cast(sylvester.Method, self.solver),
         )
-        return np.array([self._error(equation.coef(float(lam)), held_out) for lam in self.lams_])
+        return np.array([self._error(equation.coef(float(lam)), held_out) for lam in lams])
 
     def _error(self, W: NDArray, part: PairMoments) -> float:
         # ‖XWᵀ - S‖² = tr(WGWᵀ) - 2 tr(WCᵀ) + tr(A); ‖X - SW‖² = tr(WᵀAW) - 2 tr(WCᵀ) + tr(G)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from zslearn.cluster.kmeans import KMeansOptions, cluster_codes, mean_loss
 from zslearn.cluster.statistics import Statistics
 from zslearn.exceptions import InvalidInputError
+from zslearn.model_selection import Choice, choose
 
 # In units in which features have mean square 1, as standardized ones do.
 LAM_GRID = np.logspace(-2, 4, 25)
@@ -42,15 +43,15 @@ class SearchOptions:
     random_state: int = 0
 
 
-def held_out_losses(
+def choose_lam(
     X: NDArray,
     y: NDArray,
     groups: NDArray | None,
     path: Path,
     lams: NDArray,
     options: SearchOptions,
-) -> NDArray:
-    """Clustering loss of every λ on every fold.
+) -> Choice:
+    """Choose the λ of least clustering loss on held-out rows; among equals the one in the middle.
 
     Each fold is left out by subtracting its statistics from those of all rows, its codes are
     clustered with k-means into as many clusters as there are classes, and the clusters are
@@ -73,27 +74,34 @@ def held_out_losses(
 
     Returns
     -------
-    ndarray of shape (n_lams, n_folds)
+    Choice
+        Among points {"lam": λ}; the scores are negative losses.
     """
     folds = _folds(y, groups, options)
     parts = [Statistics.of(X[rows], y[rows], by_class=options.by_class) for rows in folds]
     total = sum(parts[1:], parts[0])
     kmeans = KMeansOptions(len(total.classes), n_init=options.n_init)
-    losses = np.empty((len(lams), len(folds)))
-    for fold, (rows, part) in enumerate(zip(folds, parts, strict=True)):
+
+    def judge(fold: tuple[NDArray[np.intp], Statistics]) -> list[float]:
+        rows, part = fold
         held_groups = None if groups is None else groups[rows]
-        for i, coef in enumerate(path(total - part, lams)):
+        scores = []
+        for coef in path(total - part, lams):
             rng = check_random_state(options.random_state)
             labels = cluster_codes(X[rows] @ coef.T, held_groups, kmeans, rng)
-            losses[i, fold] = mean_loss(y[rows], labels, held_groups)
-    return losses
+            scores.append(-mean_loss(y[rows], labels, held_groups))
+        return scores
+
+    points = [{"lam": float(lam)} for lam in lams]
+    return _in_the_middle(choose(points, list(zip(folds, parts, strict=True)), judge))
 
 
-def best_lam(lams: NDArray, losses: NDArray) -> float:
-    """Return the λ of least mean loss; among equals the one in the middle."""
-    mean = losses.mean(axis=1)
-    equal = np.flatnonzero(mean <= mean.min() + 1e-12)
-    return float(lams[equal[len(equal) // 2]])
+def _in_the_middle(choice: Choice) -> Choice:
+    """Take the middle one of equally good points: neighbors of λ often cluster alike."""
+    mean, params = choice.cv_results["mean_test_score"], choice.cv_results["params"]
+    equal = np.flatnonzero(mean >= mean.max() - 1e-12)
+    best = int(equal[len(equal) // 2])
+    return replace(choice, best_index=best, best_params=params[best])
 
 
 def _folds(y: NDArray, groups: NDArray | None, options: SearchOptions) -> list[NDArray[np.intp]]:

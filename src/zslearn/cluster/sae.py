@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from zslearn._parameters import Either, Number, Numbers, Seed, Whole, check_parameters
 from zslearn.cluster.base import MomentMapping, check_several_classes
 from zslearn.cluster.kmeans import check_groups
-from zslearn.cluster.lam_search import LAM_GRID, SearchOptions, best_lam, held_out_losses
+from zslearn.cluster.lam_search import LAM_GRID, SearchOptions, choose_lam
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.tags import MappingTags
 from zslearn.core import sylvester
@@ -53,10 +53,11 @@ class SAEMapping(MomentMapping):
         The encoder W.
     lam_ : float
         The λ used.
-    lams_ : ndarray of shape (n_lams,)
-        With ``lam="cv"``, the values tried.
-    cv_losses_ : ndarray of shape (n_lams, n_folds)
-        With ``lam="cv"``, the clustering loss of each on each held-out fold.
+    cv_results_ : dict or None
+        With ``lam="cv"``, the negative clustering loss of every λ on held-out rows, with
+        scikit-learn's keys.
+    best_params_ : dict
+        With ``lam="cv"``, the λ that was chosen.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
 
@@ -84,6 +85,8 @@ class SAEMapping(MomentMapping):
         "cv": Whole(2),
         "random_state": Seed(),
     }
+    cv_results_: dict[str, Any] | None
+    best_params_: dict[str, Any]
 
     def __init__(
         self,
@@ -122,7 +125,7 @@ class SAEMapping(MomentMapping):
             return super().fit(X, y)
         X, y = self._validated(X, y)
         self._statistics = None
-        self.lam_ = self._searched(X, y, check_groups(groups, len(y)))
+        self._search(X, y, check_groups(groups, len(y)))
         return self._learn(Statistics.of(X, y, by_class=self._needs_class_grams))
 
     def partial_fit(self, X: Any, y: Any) -> Self:
@@ -147,6 +150,22 @@ class SAEMapping(MomentMapping):
             )
         return super().partial_fit(X, y)
 
+    def fit_statistics(self, statistics: Statistics) -> Self:
+        """Learn the encoder from statistics computed elsewhere; `lam` must be a number.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            With `by_class` for ``class_weight="balanced"``.
+
+        Returns
+        -------
+        self
+        """
+        if self.lam == "cv":
+            raise InvalidInputError("lam='cv' needs rows; statistics alone need lam as a number.")
+        return super().fit_statistics(statistics)
+
     @property
     def _needs_class_grams(self) -> bool:
         return self.class_weight == "balanced"
@@ -154,18 +173,17 @@ class SAEMapping(MomentMapping):
     def _coef(self, statistics: Statistics) -> NDArray:
         if self.lam != "cv":
             self.lam_ = float(self.lam)
-        elif not hasattr(self, "lam_"):
-            raise InvalidInputError("lam='cv' needs rows; statistics alone need lam as a number.")
+            self.cv_results_, self.best_params_ = None, {}
         return sae_path(statistics, np.array([self.lam_]), class_weight=self.class_weight)[0]
 
-    def _searched(self, X: NDArray, y: NDArray, groups: NDArray | None) -> float:
+    def _search(self, X: NDArray, y: NDArray, groups: NDArray | None) -> None:
         check_several_classes(np.unique(y), type(self).__name__)
-        self.lams_ = self._grid(X)
         options = SearchOptions(
             cv=self.cv, by_class=self._needs_class_grams, random_state=self.random_state
         )
-        self.cv_losses_ = held_out_losses(X, y, groups, self._path, self.lams_, options)
-        return best_lam(self.lams_, self.cv_losses_)
+        choice = choose_lam(X, y, groups, self._path, self._grid(X), options)
+        self.cv_results_, self.best_params_ = choice.cv_results, choice.best_params
+        self.lam_ = choice.best_params["lam"]
 
     def _path(self, statistics: Statistics, lams: NDArray) -> NDArray:
         return sae_path(statistics, lams, class_weight=self.class_weight)
