@@ -91,13 +91,22 @@ def test_refusals(run, refused, files, saved, own, model):
     wrong = ["--labels", folder / "group.npy", "--groups", folder / "y.csv"]
     (folder / "y.csv").write_text("red\n")
     assert "1 values but" in refused("cluster", "evaluate", saved, folder / "X.npy", *wrong)
-    assert "features" in refused("cluster", "predict", saved, own / "X.csv")
+    assert "has no column 'a'" in refused("cluster", "predict", saved, own / "X.csv")
+    mistyped = ["--features", folder / "train.csv", "--labels", "kynd", "--save", folder / "n.zsl"]
+    line = refused("cluster", "fit", *mistyped)
+    assert "'kynd' is neither a file nor a column" in line
+    assert "Did you mean 'kind'?" in line
     assert run("cluster", "fit", *train, "-P", "lam").exit_code == 2
 
 
-def test_columns_in_another_order_are_refused(refused, files, saved):
+def test_columns_in_another_order_are_told_apart_by_name(run, files, saved):
     folder, _ = files
-    frame = pd.read_csv(folder / "train.csv")[["c", "b", "a", "kind"]]
-    frame.to_csv(folder / "turned.csv", index=False)
-    line = refused("cluster", "evaluate", saved, folder / "turned.csv", "--labels", "kind")
-    assert "feature 1 is called 'c'; the model learned from 'a' there" in line
+    frame = pd.read_csv(folder / "train.csv")
+    frame[["c", "b", "a", "kind"]].to_csv(folder / "turned.csv", index=False)
+    frame[["a", "b", "c", "kind"]].to_csv(folder / "straight.csv", index=False)
+    turned, straight = (
+        run("cluster", "evaluate", saved, folder / name, "--labels", "kind", "--json")
+        for name in ("turned.csv", "straight.csv")
+    )
+    assert "brought into the order of training" in turned.stderr
+    assert turned.stdout == straight.stdout

@@ -1,11 +1,21 @@
 """A user's own files in every accepted form."""
 
+import re
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from zslearn.datasets import load_features, load_table
-from zslearn.exceptions import InvalidInputError, MissingFileError, UnknownClassError
+from zslearn.datasets.feature_files import read_feature_table
+from zslearn.exceptions import (
+    InvalidInputError,
+    InvalidTypeError,
+    MissingExtraError,
+    MissingFileError,
+    UnknownClassError,
+)
 from zslearn.signatures import Signatures
 
 X = np.array([[0.5, 1.25], [2.0, -3.0], [1e-3, 4.0]])
@@ -131,7 +141,7 @@ def test_missing_file(tmp_path, function):
 
 
 def test_missing_labels_and_signatures(files):
-    with pytest.raises(MissingFileError, match="one label a row"):
+    with pytest.raises(MissingFileError, match="one label per row"):
         load_table(X, files / "none.txt", TABLE)
     for name in ("none.csv", "none.npz", "none.parquet"):
         with pytest.raises(MissingFileError, match="There is no file"):
@@ -141,17 +151,31 @@ def test_missing_labels_and_signatures(files):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.csv", b"f0,f1\n1,2\n3,abc\n", "line 3, column 'f1': 'abc' is not a number"),
-        ("x.csv", b"f0,f1\n1,2\n3,\n", "line 3, column 'f1': '' is not a number"),
-        ("x.csv", b"f0,f1\n1,2\n3\n", "line 3 has 1 cells; 2 are needed"),
+        ("x.csv", b"f0,f1,f2\n1.5,2,3\n1,5,2,3\n", "Line 3 has 4 cells; the header has 3"),
+        ("x.csv", b"1,2\n1,5,2\n", "Line 2 has 3 cells; the first line has 2"),
+        ("x.csv", b"f0\n1,5\n2,5\n", "Line 2 has 2 cells; the header has 1"),
+        ("x.csv", b"f0,f1\n1,5,2\n2,5,3\n", "Line 2 has 3 cells; the header has 2"),
+        ("x.csv", b"f0;f1\n2;1.234,5\n", "Line 2, column 'f1': '1.234,5' is not a number"),
+        ("x.csv", b"f0,f1\nabc,2\n3,4\n", "Column 'f0' starts with 'abc' and goes on in numbers"),
+        ("x.csv", b"f0,f1\n2,1_000\n", "Line 2, column 'f1': '1_000' is not a number"),
+        ("x.csv", b"1.5,\n2.5,3\n", "Line 1, column 2: '' is not a number"),
+        ("x.csv", b"1,abc\n2,3\n", "Line 1, column 2: 'abc' is not a number"),
+        ("x.csv", b"0,1,2\n3,4,5\n6,7,8\n", "may count the columns or be a sample"),
+        ("x.csv", b"\n\n  \n", "is empty"),
+        ("x.csv", b"# nothing\n", "is empty"),
+        ("x.csv", b'f0,f1\n"1,2\n', "is not CSV"),
+        ("x.csv", b"f0,f1\n1,\0\n", "is not"),
+        ("x.csv", b"f0,f1\n1,2\n3,abc\n", "Line 3, column 'f1': 'abc' is not a number"),
+        ("x.csv", b"f0,f1\n1,2\n3,\n", "Line 3, column 'f1': '' is not a number"),
+        ("x.csv", b"f0,f1\n1,2\n3\n", "Line 3 has 1 cells; the header has 2"),
         ("x.csv", b"", "is empty"),
         ("x.csv", b"f0,f1\n", "a header and no line below"),
         ("x.csv", b"name\na\nb\n", "no column of features"),
-        ("x.csv", b"\xff\xfe,1\n", "not a CSV file in UTF-8"),
+        ("x.csv", b"\xff\xfe,1\n", "not UTF-8 text"),
         ("x.npy", b"nonsense", "pickled objects are never loaded"),
         ("x.npz", b"PK\x03\x04 broken", "cannot be read as plain arrays"),
         ("x.parquet", b"nonsense", "not a readable Parquet file"),
-        ("x.xlsx", b"PK", r"read from .npy, .npz, .csv, .parquet; got '.xlsx'"),
+        ("x.txt", b"1", r"read from .npy, .npz, .csv, .parquet, .xlsx; got '.txt'"),
     ],
 )
 def test_unusable_features_are_refused(tmp_path, name, content, message):
@@ -206,7 +230,7 @@ def test_text_column_of_parquet_is_named(files):
 
 
 def test_unknown_column_to_ignore(files):
-    with pytest.raises(InvalidInputError, match="no column 'klass'; its columns are file, f0, f1"):
+    with pytest.raises(InvalidInputError, match="no column 'klass'; the columns are file, f0, f1"):
         load_features(files / "named.csv", ignore=["klass"])
 
 
@@ -229,3 +253,143 @@ def test_a_label_too_many_is_not_taken_for_a_title(files):
         load_table(files / "X.npy", files / "y.csv", files / "s.csv")
     with pytest.raises(InvalidInputError, match="X has 3 rows and y has 4 labels"):
         load_table(X, ["label", *Y], TABLE)
+
+
+@pytest.mark.parametrize(
+    ("content", "note"),
+    [
+        ("f0;f1\n0,5;1,25\n2;-3\n0,001;4\n", "semicolons between cells and decimal commas"),
+        ("sep=;\nf0;f1\n0,5;1,25\n2;-3\n0,001;4\n", "semicolons"),
+        ("f0;f1\n0.5;1.25\n2;-3\n0.001;4\n", "semicolons between cells$"),
+        ("f0\tf1\n0.5\t1.25\n2\t-3\n0.001\t4\n", "tabs"),
+        ("f0\tf1\n0,5\t1,25\n2\t-3\n1e-3\t4\n", "tabs between cells and decimal commas"),
+        ('"f0" "f1"\n"1" 0.5 1.25\n"2" 2 -3\n"3" 0.001 4\n', "blanks"),
+        ('"f0","f1"\n"1",0.5,1.25\n"2",2,-3\n"3",0.001,4\n', None),
+        ("f0,f1\na,0.5,1.25\nb,2,-3\nc,0.001,4\n", None),
+        ("f0,f1\n0.5,1.25,\n2,-3,\n0.001,4,\n", None),
+        ("f0,f1,\n0.5,1.25,\n2,-3,\n0.001,4,\n", None),
+        ("0.5,1.25,\n2,-3,\n0.001,4,\n", None),
+        ("# made by hand\n\n# twice\nf0,f1\n0.5,1.25\n2,-3\n0.001,4\n", None),
+        ("# f0,f1\n0.5,1.25\n2,-3\n0.001,4\n", None),
+        ("#,f0,f1\n1,0.5,1.25\n2,2,-3\n3,0.001,4\n", None),
+        ("f0,f1\r\n0.5,1.25\r\n\r\n2,-3\r\n0.001,4\r\n", None),
+        (",0,1\n0,0.5,1.25\n1,2,-3\n2,0.001,4\n", None),
+    ],
+)
+def test_tables_as_other_programs_write_them(tmp_path, content, note):
+    """Excel in Europe, R, spreadsheets that end every line in a comma, and comments."""
+    (tmp_path / "x.csv").write_text(content)
+    table = read_feature_table(tmp_path / "x.csv", ignore=["#"] if content[:2] == "#," else [])
+    assert np.array_equal(table.X, X)
+    assert table.columns in ((), ("f0", "f1"), ("0", "1"))
+    assert re.search(note, table.notes[0]) if note else table.notes == ()
+
+
+def test_a_comment_names_the_columns_where_it_fits(tmp_path):
+    np.savetxt(tmp_path / "x.csv", X, delimiter=",", header="width,height")
+    table = read_feature_table(tmp_path / "x.csv")
+    assert np.array_equal(table.X, X)
+    assert table.columns == ("width", "height")
+
+
+def test_a_line_that_counts_is_a_header_above_fractions_only(tmp_path):
+    (tmp_path / "x.csv").write_text("0,1\n0.5,1.25\n2.0,-3.0\n")
+    assert load_features(tmp_path / "x.csv").tolist() == [[0.5, 1.25], [2.0, -3.0]]
+    (tmp_path / "x.csv").write_text("0,1\n")
+    assert load_features(tmp_path / "x.csv").tolist() == [[0, 1]]
+
+
+def test_how_a_table_was_read_is_kept(files):
+    (files / "x.csv").write_text("f0;f1\n0,5;1,25\n2;-3\n0,001;4\n")
+    data = load_table(files / "x.csv", Y, files / "s.csv")
+    assert data.extra["notes"] == ("read with semicolons between cells and decimal commas",)
+
+
+def test_signatures_of_european_excel(tmp_path):
+    (tmp_path / "s.csv").write_text("class;a;b\ncat;1,5;0\ndog;0;1\n")
+    assert Signatures.from_csv(tmp_path / "s.csv")["cat"].tolist() == [1.5, 0]
+
+
+def test_excel_workbooks(files):
+    pytest.importorskip("openpyxl")
+    pd.read_csv(files / "named.csv").to_excel(files / "x.xlsx", index=False)
+    pd.DataFrame(TABLE, index=["d0", "d1"]).T.to_excel(files / "s.xlsx")
+    data = load_table(files / "x.xlsx", "label", files / "s.xlsx")
+    assert np.array_equal(data.X, X)
+    assert data.y.tolist() == Y
+    assert data.image_files == ("a.jpg", "b.jpg", "c.jpg")
+    assert data.signatures["fox"].tolist() == [0.5, 0.5]
+    (files / "bad.xlsx").write_bytes(b"PK nonsense")
+    with pytest.raises(InvalidInputError, match=r"bad\.xlsx: this is not a readable Excel"):
+        load_features(files / "bad.xlsx")
+
+
+def test_excel_without_openpyxl_says_what_is_missing(files, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    (files / "x.xlsx").write_bytes(b"PK")
+    with pytest.raises(MissingExtraError, match=r"Excel workbook needs .*'openpyxl'.*\[table\]"):
+        load_features(files / "x.xlsx")
+
+
+@pytest.mark.parametrize("index", [["p", "q", "r"], [7, 3, 5]])
+def test_frames_with_an_index_name_samples_and_classes(tmp_path, index):
+    frame = pd.DataFrame(X, columns=["f0", "f1"], index=index).assign(label=Y)
+    classes = pd.DataFrame(TABLE, index=["d0", "d1"]).T
+    frame.to_parquet(tmp_path / "x.parquet")
+    classes.to_parquet(tmp_path / "s.parquet")
+    for features, signatures in (
+        (frame, classes),
+        (tmp_path / "x.parquet", tmp_path / "s.parquet"),
+    ):
+        data = load_table(features, "label", signatures)
+        assert np.array_equal(data.X, X)
+        assert data.y.tolist() == Y
+        assert data.image_files == tuple(map(str, index))
+        assert data.extra["feature_columns"] == ("f0", "f1")
+        assert data.signatures["fox"].tolist() == [0.5, 0.5]
+
+
+def test_a_counted_index_names_nothing():
+    assert load_table(pd.DataFrame(X), pd.Series(Y), TABLE).image_files is None
+
+
+def test_labels_in_the_order_of_another_index_are_brought_into_that_of_the_features():
+    frame = pd.DataFrame(X, index=["p", "q", "r"])
+    labels = pd.Series(Y, index=frame.index).loc[["r", "q", "p"]]
+    assert load_table(frame, labels, TABLE).y.tolist() == Y
+
+
+def test_missing_labels_of_a_frame_are_refused():
+    frame = pd.DataFrame(X).assign(label=["cat", None, "dog"])
+    with pytest.raises(InvalidInputError, match="column 'label' has no value in row 1"):
+        load_table(frame, "label", TABLE)
+
+
+def test_truth_values_are_classes_of_their_own_and_no_numbers():
+    labels = [True, False, True]
+    data = load_table(X, labels, {"True": [1, 0], "False": [0, 1]})
+    assert data.y.tolist() == ["True", "False", "True"]
+    with pytest.raises(InvalidTypeError, match="labels are True and False"):
+        load_table(X, labels, {0: [1, 0], 1: [0, 1]})
+
+
+def test_a_folder_is_not_called_a_missing_file(tmp_path):
+    (tmp_path / "deep").mkdir()
+    with pytest.raises(InvalidInputError, match="is a folder; give a file"):
+        load_features(tmp_path)
+    (tmp_path / "deep" / "a.JPG").touch()
+    with pytest.raises(InvalidInputError, match=r"holds 1 pictures.*: zslearn features .*"):
+        load_features(tmp_path)
+    with pytest.raises(InvalidInputError, match=r"a\.JPG is a picture.*zslearn features"):
+        load_features(tmp_path / "deep" / "a.JPG")
+
+
+def test_a_column_that_stands_twice_is_not_guessed(tmp_path):
+    (tmp_path / "x.csv").write_text("label,f,label\ncat,1,dog\n")
+    with pytest.raises(InvalidInputError, match="two columns are called 'label'"):
+        load_table(tmp_path / "x.csv", "label", TABLE)
+
+
+def test_a_mistyped_column_is_the_one_to_blame(files):
+    with pytest.raises(MissingFileError, match=r"'lable' is neither .* Did you mean 'label'"):
+        load_table(files / "named.csv", "lable", TABLE)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.columns import check_columns, remember_columns
-from zslearn.cli.files import check_target, write_rows
+from zslearn.cli.columns import order_columns, remember_columns
+from zslearn.cli.files import check_target, echo_notes, write_rows
 from zslearn.cli.guard import user_data, warnings_as_lines
 from zslearn.cli.parameters import set_parameters
 from zslearn.cli.table import echo_json, format_table
@@ -20,6 +20,7 @@ from zslearn.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from zslearn.cluster import SupervisedKMeans
+    from zslearn.datasets.feature_files import FeatureTable
 
 EPILOG = """\b
 Example:
@@ -163,9 +164,9 @@ def predict(
     check_target(out)
     fitted = _loaded(model)
     samples = _read(features, ignore, groups=groups)
-    check_columns(fitted, samples.columns, features)
+    X = order_columns(fitted, samples.X, samples.columns, features)
     with user_data(), warnings_as_lines():
-        found = fitted.cluster(samples.X, samples.groups, n_clusters).tolist()
+        found = fitted.cluster(X, samples.groups, n_clusters).tolist()
     rows = [{"sample": name, "cluster": c} for name, c in zip(samples.names, found, strict=True)]
     if samples.groups is not None:
         rows = [row | {"group": g} for row, g in zip(rows, samples.groups.tolist(), strict=True)]
@@ -199,9 +200,9 @@ def evaluate(
     """
     fitted = _loaded(model)
     samples = _read(features, ignore, labels=labels, groups=groups)
-    check_columns(fitted, samples.columns, features)
+    X = order_columns(fitted, samples.X, samples.columns, features)
     with user_data(), warnings_as_lines():
-        found = fitted.cluster(samples.X, samples.groups)
+        found = fitted.cluster(X, samples.groups)
     _tell(_scores(samples, found), "measure", as_json)
 
 
@@ -243,32 +244,30 @@ def _read(
     path: str, ignore: tuple[str, ...], *, labels: str | None = None, groups: str | None = None
 ) -> Samples:
     """Read features with their labels and groups, each a file or a column of the features."""
-    from zslearn.datasets.feature_files import read_feature_table, table_columns
+    from zslearn.datasets.feature_files import read_feature_table
+    from zslearn.datasets.table import is_column
 
-    columns = set(table_columns(Path(path))) if Path(path).is_file() else set()
-    own = {name for name in (labels, groups) if name in columns}
-    table = read_feature_table(Path(path), ignore=own | set(ignore))
+    own = {name for name in (labels, groups) if name is not None and is_column(name, path)}
+    table = read_feature_table(path, take=own, ignore=ignore)
     if not len(table.X):
         raise InvalidInputError(f"{path} has no samples.")
+    echo_notes(path, table.notes)
     return Samples(
         table.X,
         list(range(len(table.X))) if table.ids is None else table.ids,
         table.columns,
-        _companion(path, labels, own, len(table.X)),
-        _companion(path, groups, own, len(table.X)),
+        _companion(path, labels, table),
+        _companion(path, groups, table),
     )
 
 
-def _companion(path: str, name: str | None, columns: set[str], n_rows: int) -> Any:
-    """Values of a column of the features table, or of a file with one value a row."""
-    from zslearn.datasets.feature_files import read_feature_table
+def _companion(path: str, name: str | None, table: FeatureTable) -> Any:
+    """Values of a column of the features table, or of a file with one value per row."""
     from zslearn.datasets.table import read_labels
 
-    if name is None:
-        return None
-    if name in columns:
-        return read_feature_table(Path(path), label=name, ignore=columns - {name}).labels
-    values = read_labels(Path(name))
+    if name is None or name in table.taken:
+        return None if name is None else table.taken[name]
+    values, n_rows = read_labels(Path(name)), len(table.X)
     if values.dtype.kind == "U" and len(values) == n_rows + 1:
         values = values[1:]  # the title of the column
     if len(values) != n_rows:

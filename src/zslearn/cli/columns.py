@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from zslearn.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def remember_columns(model: Any, columns: Sequence[str]) -> None:
@@ -14,25 +19,54 @@ def remember_columns(model: Any, columns: Sequence[str]) -> None:
         model.feature_columns_ = tuple(columns)
 
 
-def check_columns(model: Any, columns: Sequence[str], path: str) -> None:
-    """Refuse a table with as many features as the model's, but other ones or in another order.
+def order_columns(model: Any, X: NDArray[Any], columns: Sequence[str], path: str) -> NDArray[Any]:
+    """Return the features in the order of training, told apart by their names.
 
     Parameters
     ----------
     model : estimator
         A fitted model, possibly without names.
+    X : ndarray of shape (n_samples, n_features)
+        The features of a file.
     columns : sequence of str
-        Names of the features in the file; empty where it has no header.
+        Their names; empty where the file has none.
     path : str
         The file, named in the error.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
     """
-    known = getattr(model, "feature_columns_", ())
-    if not columns or len(columns) != len(known):
-        return  # nothing to compare; the model itself tells a wrong number of features
-    for position, (found, expected) in enumerate(zip(columns, known, strict=True), 1):
-        if found != expected:
-            raise InvalidInputError(
-                f"{path}: feature {position} is called {found!r}; the model learned from "
-                f"{expected!r} there. Bring the columns in the order of training, or leave out "
-                "the header."
-            )
+    known = list(getattr(model, "feature_columns_", ()))
+    found = list(columns)
+    if not found or not known or found == known:
+        return X
+    _check_same(known, found, path)
+    click.echo(f"{path}: the columns were brought into the order of training.", err=True)
+    import numpy as np
+
+    return np.ascontiguousarray(X[:, [found.index(name) for name in known]])
+
+
+def _check_same(known: list[str], found: list[str], path: str) -> None:
+    """Refuse a table that lacks a feature of the model, or has one that it never saw."""
+    from zslearn.datasets.feature_files import spelled_columns
+
+    lacking = [name for name in known if name not in found]
+    strange = [name for name in found if name not in known]
+    if lacking:
+        raise InvalidInputError(
+            f"{path} has no column {lacking[0]!r}, which the model learned from"
+            f"{_more(lacking)}; its columns are {spelled_columns(found, lacking[0])}"
+        )
+    if strange:
+        raise InvalidInputError(
+            f"{path} has a column {strange[0]!r}, which the model did not learn from"
+            f"{_more(strange)}. Leave it out by --ignore."
+        )
+    if len(set(found)) < len(found):
+        raise InvalidInputError(f"{path} has two columns of the same name; rename them.")
+
+
+def _more(names: list[str]) -> str:
+    return f" (and {len(names) - 1} more)" if len(names) > 1 else ""

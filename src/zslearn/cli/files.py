@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
+
 from zslearn.exceptions import InvalidInputError, MissingFileError
 
 
@@ -37,6 +39,12 @@ def check_target(path: str | None) -> None:
         raise MissingFileError(f"There is no folder {str(place.parent)!r}; create it first.")
     if not os.access(place.parent, os.W_OK):
         raise InvalidInputError(f"{place.parent} is not writable; choose another folder.")
+
+
+def echo_notes(path: str, notes: Sequence[str]) -> None:
+    """Say on standard error how a file was read, where that had to be found out."""
+    for note in notes:
+        click.echo(f"{path}: {note}.", err=True)
 
 
 def write_rows(path: str, rows: Sequence[Mapping[str, Any]]) -> None:

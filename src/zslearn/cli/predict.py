@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from zslearn._files import read_names
-from zslearn.cli.columns import check_columns
-from zslearn.cli.files import check_target, names_in, write_rows
+from zslearn.cli.columns import order_columns
+from zslearn.cli.files import check_target, echo_notes, names_in, write_rows
 from zslearn.cli.guard import user_data, warnings_as_lines
 from zslearn.cli.table import echo_json, format_table
 from zslearn.exceptions import InvalidInputError
@@ -49,9 +48,9 @@ def predict(
 ) -> None:
     """Name the samples in FEATURES with the model in the file MODEL.
 
-    FEATURES is a .csv, .npy, .npz or .parquet file, one sample a row; a first column of text is
-    taken for the samples' names. By default every class with a signature may be answered. Scores
-    compare within a row; their scale depends on the method.
+    FEATURES is a .csv, .npy, .npz, .parquet or .xlsx file, one sample per row; a first column of
+    text is taken for the samples' names. By default every class with a signature may be answered.
+    Scores compare within a row; their scale depends on the method.
     """
     check_target(out)
     from zslearn.persistence import load
@@ -96,11 +95,12 @@ def _samples(
     """Return the names of the samples, their row numbers where they have none, and features."""
     from zslearn.datasets.feature_files import read_feature_table
 
-    table = read_feature_table(Path(path), ignore=ignore)
+    table = read_feature_table(path, ignore=ignore)
     if not len(table.X):
         raise InvalidInputError(f"{path} has no samples.")
-    check_columns(classifier, table.columns, path)
-    return (list(range(len(table.X))) if table.ids is None else table.ids), table.X
+    echo_notes(path, table.notes)
+    X = order_columns(classifier, table.X, table.columns, path)
+    return (list(range(len(X))) if table.ids is None else table.ids), X
 
 
 def _candidates(classifier: ZeroShotClassifier, options: dict[str, Any]) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.files import names_in
+from zslearn.cli.files import echo_notes, names_in
 from zslearn.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -52,12 +52,14 @@ class Source:
 
         click.echo("Loading the data ...", err=True)
         if self.path is None:
-            return load_table(
+            own = load_table(
                 str(self.features),
                 str(self.labels),
                 str(self.signatures),
                 unseen=list(self.unseen) or None,
             )
+            echo_notes(str(self.features), own.extra["notes"])
+            return own
         semantics = self.semantics[0] if self.semantics else None
         dataset = open_dataset(self.path, self.features, semantics)
         if dataset.X.shape[1] == 0:
@@ -125,7 +127,7 @@ _OPTIONS = [
         "--features",
         metavar="NAME|FILE",
         help="With PATH: which feature file (default: res101 or the only one). "
-        "Without: your features, .csv, .npy, .npz or .parquet, one sample a row.",
+        "Without: your features, .csv, .npy, .npz, .parquet or .xlsx, one sample per row.",
     ),
     click.option(
         "--semantics",

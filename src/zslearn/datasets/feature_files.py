@@ -1,36 +1,68 @@
-"""Feature matrices in the files people have: .npy, .npz, CSV and Parquet."""
+"""Feature matrices in the files people have: .npy, .npz, CSV, Parquet and Excel."""
 
 from __future__ import annotations
 
-import csv
 import os
 import zipfile
-from collections.abc import Collection
-from dataclasses import dataclass
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._optional import require
-from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn._files import check_is_file, first_line, naming
+from zslearn.datasets.column_tables import ColumnTable, frame_table, parquet_names, parquet_table
+from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.features.pictures import IMAGE_SUFFIXES
+from zslearn.signatures.cells import CellTable
+from zslearn.signatures.delimited import open_delimited
+from zslearn.signatures.excel import open_excel
 
-ENDINGS = (".npy", ".npz", ".csv", ".parquet")
+# What numpy raises, depending on where a file is cut or damaged.
+ARRAY_DAMAGE = (
+    ValueError,
+    TypeError,
+    SyntaxError,
+    LookupError,
+    OSError,
+    EOFError,
+    MemoryError,
+    OverflowError,
+    NotImplementedError,
+    RecursionError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+ENDINGS = (".npy", ".npz", ".csv", ".parquet", ".xlsx")
 
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """The numbers of a file.
+    """The numbers of a file, and of a table also names of its rows and columns.
 
-    A table also has names of its columns of numbers, its first column of text and a column of
-    labels.
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The features.
+    ids : list of str or None
+        Names of the samples: the first column if it holds text, or the index.
+    columns : tuple of str
+        Names of the features; empty where the file has none.
+    taken : mapping of str to ndarray of shape (n_samples,)
+        Columns that were asked for by name, such as labels.
+    notes : tuple of str
+        How the file was read, where that had to be found out.
     """
 
     X: NDArray[Any]
     ids: list[str] | None = None
-    labels: NDArray[Any] | None = None
     columns: tuple[str, ...] = ()
+    taken: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def load_features(
@@ -43,9 +75,12 @@ def load_features(
     path : path-like
         - ``.npy``: an array of shape (n_samples, n_features).
         - ``.npz``: the same under the name ``X``, or as the only array.
-        - ``.csv``: one sample a line, with or without a header line; a first column that holds
-          text, or has no name in the header, is taken for identifiers and left out.
-        - ``.parquet``: the same as a table (needs ``pip install 'zslearn[table]'``).
+        - ``.csv``: one sample per line, with or without a header line; a first column that holds
+          text, or has no name in the header, is taken for identifiers and left out. Semicolons,
+          tabs and blanks between the cells, decimal commas, comments above the table, R's names
+          of rows and delimiters at the end of the lines are found out.
+        - ``.parquet``: the same as a table; the index of pandas is taken for identifiers.
+        - ``.xlsx``: the same in the first sheet (both need ``pip install 'zslearn[table]'``).
     ignore : collection of str, default=()
         Columns of a table that are no features, for example its labels.
     mmap : bool, default=False
@@ -61,7 +96,8 @@ def load_features(
     MissingFileError
         If there is no such file.
     InvalidInputError
-        If the file is of another kind, is damaged, or holds a cell that is no number.
+        If the file is of another kind, is damaged, holds a cell that is no number, or a line with
+        more or fewer cells than the others.
 
     Examples
     --------
@@ -78,197 +114,181 @@ def load_features(
 
 
 def read_feature_table(
-    path: Path, *, label: str | None = None, ignore: Collection[str] = (), mmap: bool = False
+    source: Any, *, take: Collection[str] = (), ignore: Collection[str] = (), mmap: bool = False
 ) -> FeatureTable:
-    """Read a file of features; `label` is the column of a table that holds the classes."""
-    if not path.is_file():
-        raise MissingFileError(f"There is no file {str(path)!r}; check the path.")
+    """Read a file of features or a pandas frame; the columns `take` are kept apart."""
+    if not isinstance(source, str | os.PathLike):
+        return _of_columns(frame_table(source), take, ignore)
+    path = Path(source)
+    _check_is_features(path)
     ending = path.suffix.lower()
     if ending in (".npy", ".npz"):
-        return FeatureTable(_checked_matrix(read_array(path, "X", mmap=mmap), path))
-    if ending == ".csv":
-        return _read_csv(path, label, ignore)
-    if ending == ".parquet":
-        return _read_parquet(path, label, ignore)
-    raise InvalidInputError(
-        f"{path}: features are read from {', '.join(ENDINGS)}; got {ending or 'no ending'!r}."
-    )
+        X = read_array(path, "X", mmap=mmap)
+        with naming(path):
+            return FeatureTable(_checked_matrix(X))
+    with naming(path):
+        if ending == ".parquet":
+            return _of_columns(parquet_table(path), take, ignore)
+        return _of_cells(_cells(path), take, ignore)
 
 
-def table_columns(path: Path) -> list[str]:
+def table_columns(source: Any) -> list[str]:
     """Return the column names of a table; none for an array or a CSV file without a header."""
-    if path.suffix.lower() == ".parquet":
-        return list(_parquet(path, "read_schema").names)
-    return _header(path)[0] if path.suffix.lower() == ".csv" else []
+    if not isinstance(source, str | os.PathLike):
+        return list(frame_table(source).columns)
+    path = Path(source)
+    ending = path.suffix.lower()
+    if ending in (".npy", ".npz"):
+        return []
+    _check_is_features(path)
+    with naming(path):
+        return parquet_names(path) if ending == ".parquet" else list(_cells(path).names)
 
 
-def read_parquet(path: Path) -> Any:
-    """Read a Parquet file as a table of pyarrow."""
-    return _parquet(path, "read_table")
+def spelled_columns(names: Sequence[str], wanted: str | None = None) -> str:
+    """Spell the first columns of a table for a message, and the one nearest to a wanted name."""
+    near = closest_name(wanted, names) if wanted is not None else None
+    hint = f" Did you mean {near!r}?" if near is not None else ""
+    more = ", ..." if len(names) > 8 else ""
+    return f"{', '.join(map(str, names[:8])) or 'not named'}{more}.{hint}"
 
 
 def read_array(path: Path, name: str, *, mmap: bool = False) -> NDArray[Any]:
     """Read a ``.npy`` file, or the array `name`, or the only one, of an ``.npz`` file."""
-    try:
-        if mmap and path.suffix.lower() == ".npy":
-            mapped: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-            return mapped
-        # numpy leaves a file open that it opened itself and found damaged.
-        with path.open("rb") as file:
-            return _only_array(np.load(file, allow_pickle=False), name, path)
-    except InvalidInputError:
-        raise
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    check_is_file(path)
+    with naming(path):
+        try:
+            if mmap and path.suffix.lower() == ".npy":
+                mapped: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+                return mapped
+            # numpy leaves a file open that it opened itself and found damaged.
+            with path.open("rb") as file:
+                return _only_array(np.load(file, allow_pickle=False), name)
+        except InvalidInputError:
+            raise
+        except ARRAY_DAMAGE as error:
+            raise InvalidInputError(
+                f"the file cannot be read as plain arrays ({first_line(error)}); pickled objects "
+                "are never loaded."
+            ) from error
+
+
+def _check_is_features(path: Path) -> None:
+    """Refuse what is no file of features; a folder of photographs is told what to do."""
+    if path.is_dir():
+        check_no_pictures(path)
+    check_is_file(path)
+    if path.suffix.lower() in IMAGE_SUFFIXES:
         raise InvalidInputError(
-            f"{path} cannot be read as plain arrays ({error}); pickled objects are never loaded."
-        ) from error
+            f"{path} is a picture. Turn pictures into features first: zslearn features "
+            f"{path.parent}"
+        )
+    if path.suffix.lower() not in ENDINGS:
+        raise InvalidInputError(
+            f"{path}: features are read from {', '.join(ENDINGS)}; got "
+            f"{path.suffix.lower() or 'no ending'!r}."
+        )
 
 
-def _only_array(stored: Any, name: str, path: Path) -> NDArray[Any]:
+def check_no_pictures(folder: Path) -> None:
+    """Answer a folder of photographs, given where features are expected, with the right command."""
+    found = sum(path.suffix.lower() in IMAGE_SUFFIXES for path in folder.rglob("*"))
+    if found:
+        raise InvalidInputError(
+            f"{folder} holds {found} pictures, not features. Turn them into features first: "
+            f"zslearn features {folder}"
+        )
+
+
+def _only_array(stored: Any, name: str) -> NDArray[Any]:
     """Return the array, or from an archive the one called `name` or the only one."""
     if isinstance(stored, np.ndarray):
         return stored
     if name not in stored.files and len(stored.files) != 1:
         raise InvalidInputError(
-            f"{path} must hold an array {name!r} or one array only; it holds "
+            f"the archive must hold an array {name!r} or one array only; it holds "
             f"{', '.join(stored.files) or 'none'}."
         )
     array: NDArray[Any] = stored[name if name in stored.files else stored.files[0]]
     return array
 
 
-def _checked_matrix(X: NDArray[Any], path: Path) -> NDArray[Any]:
-    if X.ndim != 2 or X.dtype.kind not in "fiub":
+def _checked_matrix(X: Any) -> NDArray[Any]:
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "fiub":
         raise InvalidInputError(
-            f"{path}: features must be numbers of shape (n_samples, n_features); got type "
-            f"{X.dtype} of shape {X.shape}."
+            "features must be numbers of shape (n_samples, n_features); got type "
+            f"{getattr(X, 'dtype', type(X).__name__)} of shape {np.shape(X)}."
         )
     return X
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+def _cells(path: Path) -> CellTable:
+    return open_excel(path) if path.suffix.lower() == ".xlsx" else open_delimited(path)
 
 
-def _header(path: Path) -> tuple[list[str], list[str]]:
-    """Return the column names, empty without a header, and the first line of data."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = [cells for cells, _ in zip(csv.reader(file), range(2), strict=False)]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InvalidInputError(f"{path} is not a CSV file in UTF-8 ({error}).") from error
-    if not lines:
-        raise InvalidInputError(f"{path} is empty.")
-    if not _is_header(lines[0]):
-        return [], lines[0]
-    if len(lines) < 2:
-        raise InvalidInputError(f"{path} has a header and no line below it.")
-    return lines[0], lines[1]
-
-
-def _is_header(cells: list[str]) -> bool:
-    """Only a header has text in a column after the first; a single column may be a header too.
-
-    pandas numbers the columns of an array, and leaves its index, if it writes it, without a name.
-    """
-    titles = cells[1:] if cells[0] == "" else cells
-    counted = len(titles) > 1 and titles == [str(i) for i in range(len(titles))]
-    return counted or not any(map(_is_number, cells[1:] or cells))
-
-
-def _load_csv(path: Path, columns: list[int], skip: int, dtype: type) -> NDArray[Any]:
-    try:
-        return np.loadtxt(
-            path,
-            dtype=dtype,
-            delimiter=",",
-            quotechar='"',
-            comments=None,
-            skiprows=skip,
-            usecols=columns,
-            ndmin=2,
-            encoding="utf-8-sig",
-        )
-    except ValueError as error:
-        raise InvalidInputError(f"{path}: {_first_fault(path, columns, skip) or error}") from error
-
-
-def _first_fault(path: Path, columns: list[int], skip: int) -> str | None:
-    """Find the first cell that is no number, and tell it as an editor counts lines."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file)
-        header = next(reader, []) if skip else []
-        for cells in filter(None, reader):
-            line = f"line {reader.line_num}"
-            if len(cells) <= max(columns):
-                return f"{line} has {len(cells)} cells; {max(columns) + 1} are needed."
-            wrong = [column for column in columns if not _is_number(cells[column])]
-            if wrong:
-                name = repr(header[wrong[0]]) if header else wrong[0] + 1
-                return (
-                    f"{line}, column {name}: {cells[wrong[0]]!r} is not a number. Correct it, or "
-                    "leave out the column if it is no feature."
-                )
-    return None
-
-
-def _read_csv(path: Path, label: str | None, ignore: Collection[str]) -> FeatureTable:
-    names, first = _header(path)
-    left_out = {names.index(name) for name in _known([*ignore, label], names, path)}
-    skip = 1 if names else 0
-    ids = None
+def _of_cells(table: CellTable, take: Collection[str], ignore: Collection[str]) -> FeatureTable:
+    """Read a table of text cells in one pass."""
+    names = list(table.names)
+    _check_known([*ignore, *take], names)
+    taken = {name: names.index(name) for name in take}
+    left_out = {names.index(name) for name in [*ignore, *take]}
+    first = table.first()
     # The index of a pandas table has no name; it counts rows and would be learned from.
     unnamed = len(names) > 1 and names[0] == ""
-    if 0 not in left_out and (unnamed or not _is_number(first[0])):
-        ids = _load_csv(path, [0], skip, str)[:, 0].tolist()
-        left_out.add(0)
-    numeric = [column for column in range(len(first)) if column not in left_out]
+    has_ids = 0 not in left_out and (unnamed or not table.is_number(first[0]))
+    numeric = [i for i in range(table.width) if i not in left_out and (i > 0 or not has_ids)]
     if not numeric:
-        raise InvalidInputError(f"{path} has no column of features.")
-    labels = None if label is None else _load_csv(path, [names.index(label)], skip, str)[:, 0]
-    columns = tuple(names[column] for column in numeric) if names else ()
-    return FeatureTable(_load_csv(path, numeric, skip, float), ids, labels, columns)
+        raise InvalidInputError("the table has no column of features.")
+    X, texts = table.split(numeric, [*taken.values(), 0])
+    if has_ids and not unnamed:
+        _check_are_names(texts[-1], table)
+    return FeatureTable(
+        X,
+        texts[-1] if has_ids else None,
+        tuple(names[column] for column in numeric) if names else (),
+        {name: np.array(values) for name, values in zip(taken, texts, strict=False)},
+        (table.note,) if table.note else (),
+    )
 
 
-def _known(wanted: list[str | None], names: list[str], path: Path) -> list[str]:
-    """Return the wanted columns, refusing those that are not there."""
-    columns = [name for name in wanted if name is not None]
-    unknown = [name for name in columns if name not in names]
-    if unknown:
+def _check_are_names(ids: list[str], table: CellTable) -> None:
+    """Refuse a first column of numbers with one mistake in its first line."""
+    if len(ids) > 1 and all(map(table.is_number, ids[1:])):
+        name = repr(table.names[0]) if table.names else 1
         raise InvalidInputError(
-            f"{path} has no column {unknown[0]!r}; its columns are "
-            f"{', '.join(names[:8]) or 'not named'}{', ...' if len(names) > 8 else ''}."
+            f"Column {name} starts with {ids[0]!r} and goes on in numbers. Correct the cell, or "
+            "leave out the column if it holds no numbers."
         )
-    return columns
 
 
-def _parquet(path: Path, reader: str) -> Any:
-    """Read a Parquet file by a function of pyarrow, refusing what is none."""
-    parquet = require("pyarrow.parquet", extra="table", purpose="Reading Parquet")
-    try:
-        return getattr(parquet, reader)(path)
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(f"{path} is not a readable Parquet file ({error}).") from error
+def _of_columns(table: ColumnTable, take: Collection[str], ignore: Collection[str]) -> FeatureTable:
+    """Sort the columns of a table into features, names and what was asked for."""
+    names = list(table.columns)
+    _check_known([*ignore, *take], names)
+    rest = [name for name in names if name not in {*ignore, *take}]
+    ids = None if table.index is None else [str(name) for name in table.index]
+    if ids is None and rest and table.columns[rest[0]].dtype.kind not in "fiub":
+        ids = [str(value) for value in table.columns[rest.pop(0)]]
+    if not rest:
+        raise InvalidInputError("the table has no column of features.")
+    taken = {name: _complete(table.columns[name], name) for name in take}
+    return FeatureTable(table.matrix(rest), ids, tuple(rest), taken)
 
 
-def _read_parquet(path: Path, label: str | None, ignore: Collection[str]) -> FeatureTable:
-    table = read_parquet(path)
-    names = table.column_names
-    left_out = set(_known([*ignore, label], names, path))
-    columns = {name: table[name].to_numpy() for name in names if name not in left_out}
-    ids = None
-    if columns and next(iter(columns.values())).dtype.kind not in "fiub":
-        ids = [str(value) for value in columns.pop(next(iter(columns)))]
-    text = [name for name, values in columns.items() if values.dtype.kind not in "fiub"]
-    if text or not columns:
-        raise InvalidInputError(
-            f"{path}: column {text[0]!r} holds no numbers. Name it as labels or ignore it."
-            if text
-            else f"{path} has no column of features."
-        )
-    labels = None if label is None else np.asarray(table[label].to_pylist())
-    return FeatureTable(np.column_stack(list(columns.values())), ids, labels, tuple(columns))
+def _complete(values: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return the values of a column as plain text or numbers, refusing one with gaps."""
+    gaps = [row for row, value in enumerate(values.tolist()) if value is None or value != value]
+    if gaps:
+        raise InvalidInputError(f"column {name!r} has no value in row {gaps[0]}; fill it in.")
+    return np.array(values.tolist()) if values.dtype.kind == "O" else values
+
+
+def _check_known(wanted: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse columns that are not there, or there twice."""
+    for name in wanted:
+        if name not in names:
+            raise InvalidInputError(
+                f"there is no column {name!r}; the columns are {spelled_columns(names, name)}"
+            )
+        if list(names).count(name) > 1:
+            raise InvalidInputError(f"two columns are called {name!r}; rename one of them.")

@@ -10,17 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from zslearn._files import check_is_file, naming
 from zslearn.datasets.class_split import ClassSplit
+from zslearn.datasets.column_tables import is_frame, parquet_table
 from zslearn.datasets.dataset import ZeroShotDataset
 from zslearn.datasets.feature_files import (
     FeatureTable,
     read_array,
     read_feature_table,
-    read_parquet,
+    spelled_columns,
     table_columns,
 )
-from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn.exceptions import InvalidInputError, InvalidTypeError, MissingFileError
 from zslearn.signatures import Signatures
+from zslearn.signatures.excel import open_excel
+from zslearn.signatures.files import read_cells
 
 PathLike = str | os.PathLike[str]
 
@@ -33,20 +37,21 @@ def load_table(
     unseen: ArrayLike | None = None,
     name: str = "own data",
 ) -> ZeroShotDataset:
-    """Load your own data from ``.npy``, ``.npz``, CSV or Parquet files.
+    """Load your own data from ``.npy``, ``.npz``, CSV, Parquet or Excel files, or from pandas.
 
     Parameters
     ----------
-    features : path-like or array-like of shape (n_samples, n_features)
-        A file as :func:`load_features` reads it, or the matrix. A first column of text in a
-        table is kept as `image_files`.
+    features : path-like, DataFrame or array-like of shape (n_samples, n_features)
+        A file as :func:`load_features` reads it, a data frame, or the matrix. A first column of
+        text in a table, or its index, is kept as `image_files`.
     labels : path-like, str or array-like of shape (n_samples,)
         The name of a column of the features table; or a file, ``.npy``, ``.npz`` (array ``y``),
-        or text with one label a line, below a title if there is one; or the labels.
-    signatures : path-like, Signatures or mapping
-        A CSV file with a header line and then one line a class, its name first; an ``.npz`` file
-        with ``names`` and ``vectors``; a Parquet table whose first column names the classes; or
-        the table itself.
+        or text with one label per line, below a title if there is one; or the labels. A pandas
+        Series with the index of the features in another order is brought into theirs.
+    signatures : path-like, Signatures, DataFrame or mapping
+        A CSV file or Excel sheet with a header line and then one line per class, its name first;
+        an ``.npz`` file with ``names`` and ``vectors``; a Parquet table whose index or first
+        column names the classes; a data frame with the classes as its index; or the table itself.
     unseen : array-like of labels, default=None
         The unseen classes. None takes the classes that have a signature and no row.
     name : str, default="own data"
@@ -56,7 +61,8 @@ def load_table(
     -------
     ZeroShotDataset
         With the semantic space "signatures" and, where a class is unseen, the split "own";
-        `extra` holds "feature_columns", the names of the columns of a table of features.
+        `extra` holds "feature_columns", the names of the columns of a table of features, and
+        "notes", how it was read where that had to be found out, such as decimal commas.
         Labels take the type of the class names, so the class 7 of a ``.npy`` file finds the
         "7" of a CSV file.
 
@@ -92,7 +98,7 @@ def load_table(
         image_files=table.ids,
         features=f"{table.X.shape[1]} dimensions" if table.X.ndim == 2 else "",
         source=str(features) if _is_path(features) else "arrays",
-        extra={"feature_columns": table.columns},
+        extra={"feature_columns": table.columns, "notes": table.notes},
     )
 
 
@@ -102,28 +108,44 @@ def _is_path(value: object) -> bool:
 
 def _features_and_labels(features: Any, labels: Any) -> tuple[FeatureTable, NDArray[Any]]:
     """Read both; a text that names a column of the features table is that column."""
-    if not _is_path(features):
+    if not _is_path(features) and not is_frame(features):
         y = read_labels(Path(labels)) if _is_path(labels) else np.asarray(labels)
         return FeatureTable(np.asanyarray(features)), y
-    path = Path(features)
     if not _is_path(labels):
-        return read_feature_table(path), np.asarray(labels)
-    columns = table_columns(path) if path.is_file() else []
-    if isinstance(labels, str) and labels in columns:
-        table = read_feature_table(path, label=labels)
-        return table, np.asarray(table.labels)
-    if columns and not Path(labels).is_file():
+        return read_feature_table(features), _aligned(labels, features)
+    if is_column(labels, features):
+        table = read_feature_table(features, take=[labels])
+        return table, table.taken[labels]
+    return read_feature_table(features), read_labels(Path(labels))
+
+
+def is_column(name: str | os.PathLike[str], features: Any) -> bool:
+    """Say whether a name is that of a column of a table, else of a file; refuse what is neither."""
+    columns = table_columns(features)
+    if isinstance(name, str) and name in columns:
+        return True
+    if columns and not Path(name).is_file():
+        where = os.fspath(features) if _is_path(features) else "the table"
         raise MissingFileError(
-            f"labels={os.fspath(labels)!r} is neither a file nor a column of {path}, whose columns "
-            f"are {', '.join(columns[:8])}{', ...' if len(columns) > 8 else ''}."
+            f"{os.fspath(name)!r} is neither a file nor a column of {where}, whose columns are "
+            f"{spelled_columns(columns, os.fspath(name))}"
         )
-    return read_feature_table(path), read_labels(Path(labels))
+    return False
+
+
+def _aligned(labels: Any, features: Any) -> NDArray[Any]:
+    """Bring labels with the same index as the features, in another order, into their order."""
+    ours: Any = getattr(labels, "index", None)
+    theirs: Any = getattr(features, "index", None)
+    if not hasattr(ours, "equals") or not hasattr(theirs, "equals") or ours.equals(theirs):
+        return np.asarray(labels)
+    same = ours.is_unique and theirs.is_unique and set(ours) == set(theirs)
+    return np.asarray(labels.reindex(theirs) if same else labels)
 
 
 def read_labels(path: Path) -> NDArray[Any]:
-    """Read one label a row from an array or a text file."""
-    if not path.is_file():
-        raise MissingFileError(f"There is no file {str(path)!r}; it must hold one label a row.")
+    """Read one label per row from an array or a text file."""
+    check_is_file(path, "it must hold one label per row")
     if path.suffix.lower() in (".npy", ".npz"):
         y = read_array(path, "y")
         if y.ndim != 1:
@@ -140,7 +162,7 @@ def read_labels(path: Path) -> NDArray[Any]:
         raise InvalidInputError(
             f"{path}: line {empty[0]} is empty; every row needs a label."
             if empty
-            else f"{path} is empty; it must hold one label a line."
+            else f"{path} is empty; it must hold one label per line."
         )
     return np.array([line.strip().strip('"') for line in lines])
 
@@ -157,34 +179,47 @@ def _signatures(source: Any) -> Signatures:
         return source
     if isinstance(source, Mapping):
         return Signatures.from_dict(source)
+    if is_frame(source):
+        return Signatures.from_frame(source)
     path = Path(source)
     ending = path.suffix.lower()
     if ending == ".npz":
         return Signatures.from_npz(path)
-    if ending == ".parquet":
+    if ending not in (".parquet", ".xlsx"):
+        return Signatures.from_csv(path)
+    check_is_file(path)
+    with naming(path):
+        if ending == ".xlsx":
+            return Signatures(*read_cells(open_excel(path, header=True)))
         return _parquet_signatures(path)
-    return Signatures.from_csv(path)
 
 
 def _parquet_signatures(path: Path) -> Signatures:
-    if not path.is_file():
-        raise MissingFileError(f"There is no file {str(path)!r}; check the path.")
-    table = read_parquet(path)
-    first, *others = table.column_names
-    if not others:
-        raise InvalidInputError(f"{path} has the column {first!r} alone; it must hold dimensions.")
-    vectors = np.column_stack([table[name].to_numpy() for name in others])
-    return Signatures(table[first].to_pylist(), vectors, others)
+    """Read a table whose classes are its index, or else its first column."""
+    table = parquet_table(path)
+    dimensions = list(table.columns)
+    if table.index is not None:
+        names = table.index
+    else:
+        names = table.columns[dimensions.pop(0)].tolist() if dimensions else []
+    if not dimensions:
+        raise InvalidInputError("the table must hold the names of the classes and dimensions.")
+    return Signatures(names, table.matrix(dimensions), dimensions)
 
 
 def _as_class_names(y: NDArray[Any], space: Signatures) -> NDArray[Any]:
     """Give labels the type of the class names where they differ only in that."""
-    if y.dtype.kind in "iu" and space.names.dtype.kind == "U":
+    if y.dtype.kind == "b" and space.names.dtype.kind in "iu":
+        raise InvalidTypeError(
+            "The labels are True and False where the classes are numbers; convert them to the "
+            "numbers that are meant."
+        )
+    if y.dtype.kind in "iub" and space.names.dtype.kind == "U":
         return y.astype(str)
     if y.dtype.kind == "U" and space.names.dtype.kind in "iu":
         try:
             return y.astype(np.int64)
-        except ValueError:
+        except (ValueError, OverflowError):
             return y
     return y
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -13,37 +13,36 @@ from numpy.typing import NDArray
 
 from zslearn._files import PathLike, replacing
 from zslearn.exceptions import InvalidInputError
+from zslearn.signatures.cells import CellTable
+from zslearn.signatures.delimited import open_delimited
 
 FloatArray = NDArray[np.float64]
 
 
 def read_csv(path: PathLike, *, int_names: bool) -> tuple[list[Any], FloatArray, list[str]]:
     """Return names, vectors and dimensions."""
-    names: list[Any] = []
-    vectors: list[FloatArray] = []
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        lines = _numbered_records(file)
-        _, header = next(lines, (0, []))
-        if len(header) < 2:
-            raise InvalidInputError(
-                "The first line must name the dimensions, as in 'class,stripes,swims'; "
-                f"got {','.join(header)!r}."
-            )
-        if not any(map(_is_title, header[1:])):
-            raise InvalidInputError(
-                "The first line holds numbers; put a line above it that names the dimensions, as "
-                "in 'class,stripes,swims'."
-            )
-        for line, cells in lines:
-            if len(cells) != len(header):
-                raise InvalidInputError(
-                    f"Line {line} has {len(cells)} cells; the header has {len(header)}."
-                )
-            names.append(_integer(cells[0], line) if int_names else cells[0])
-            vectors.append(_numbers(cells, line, header))
+    return read_cells(open_delimited(path, header=True), int_names=int_names)
+
+
+def read_cells(
+    table: CellTable, *, int_names: bool = False
+) -> tuple[list[Any], FloatArray, list[str]]:
+    """Return names, vectors and dimensions of a table with a header and its names first."""
+    header = list(table.names)
+    if len(header) < 2:
+        raise InvalidInputError(
+            "The first line must name the dimensions, as in 'class,stripes,swims'; "
+            f"got {','.join(header)!r}."
+        )
+    if not any(map(_is_title, header[1:])):
+        raise InvalidInputError(
+            "The first line holds numbers; put a line above it that names the dimensions, as "
+            "in 'class,stripes,swims'."
+        )
+    vectors, (names,) = table.split(range(1, len(header)), [0])
     if not names:
         raise InvalidInputError("The table is empty: there is a header and no class below it.")
-    return names, np.stack(vectors), header[1:]
+    return list(map(_integer, names)) if int_names else names, vectors, header[1:]
 
 
 def write_csv(
@@ -109,17 +108,6 @@ class _TextLines:
         return self._file.write(line.encode())
 
 
-def _numbered_records(file: IO[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records that are not blank, each with the line it ends on."""
-    reader = csv.reader(file, strict=True)
-    try:
-        for cells in reader:
-            if cells:
-                yield reader.line_num, cells
-    except csv.Error as error:
-        raise InvalidInputError(f"Line {reader.line_num} is not CSV: {error}.") from error
-
-
 def _is_title(cell: str) -> bool:
     """Dimensions may be counted, 0, 1, 2; a fraction is a value."""
     try:
@@ -128,28 +116,13 @@ def _is_title(cell: str) -> bool:
         return True
 
 
-def _integer(cell: str, line: int) -> int:
+def _integer(cell: str) -> int:
     try:
         return int(cell)
     except ValueError as error:
         raise InvalidInputError(
-            f"Line {line} has the class name {cell!r}, which is no integer. Leave out int_names."
+            f"The class name {cell!r} is no integer. Leave out int_names."
         ) from error
-
-
-def _numbers(cells: list[str], line: int, header: list[str]) -> FloatArray:
-    """Turn the cells after the first into numbers."""
-    try:
-        return np.fromiter(map(float, cells[1:]), np.float64, len(cells) - 1)
-    except ValueError as error:
-        for column, cell in zip(header[1:], cells[1:], strict=True):
-            try:
-                float(cell)
-            except ValueError:
-                raise InvalidInputError(
-                    f"Line {line}, column {column!r}: {cell!r} is not a number."
-                ) from error
-        raise
 
 
 def _plain_arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
