@@ -120,8 +120,8 @@ class LearnsOneClass(SAEClassifier):
 
 @fails("check_refuses_bad_candidates")
 class DropsRepeatedCandidates(SAEClassifier):
-    def _candidate_names(self, candidates):
-        return super()._candidate_names(
+    def candidate_names(self, candidates=None):
+        return super().candidate_names(
             None if candidates is None else list(dict.fromkeys(candidates))
         )
 
@@ -185,6 +185,12 @@ class RepeatsTheBest(SAEClassifier):
     def predict_top_k(self, X, k=5, candidates=None):
         best = super().predict_top_k(X, k, candidates)
         return np.repeat(best[:, :1], best.shape[1], axis=1)
+
+
+@fails("check_recogniser")
+class PreparesOneClassInItsOwnWay(SAEClassifier):
+    def _prepare(self, S):
+        return super()._prepare(S[:, ::-1] if len(S) == 1 else S)
 
 
 @fails("check_fit_keeps_input")

@@ -129,7 +129,7 @@ def test_score_allows_what_the_setting_allows(data, fitted):
 
 
 def test_a_transductive_method_gets_the_batch_whole_or_not_at_all(data, monkeypatch):
-    monkeypatch.setattr("zslearn.zero_shot.base.row_blocks", lambda *_: iter([slice(0, 2)]))
+    monkeypatch.setattr("zslearn.zero_shot.recogniser.row_blocks", lambda *_: iter([slice(0, 2)]))
     clf = Whole(data.signatures).fit(data.X, data.y)
     clf.predict(data.X)
     assert clf.batch_ == len(data.X)
@@ -140,7 +140,7 @@ def test_a_transductive_method_gets_the_batch_whole_or_not_at_all(data, monkeypa
 def test_large_batches_are_cut_into_blocks(data, fitted, monkeypatch):
     wanted = fitted.decision_function(data.X), fitted.predict_top_k(data.X, 3)
     monkeypatch.setattr(
-        "zslearn.zero_shot.base.row_blocks",
+        "zslearn.zero_shot.recogniser.row_blocks",
         lambda n, _: (slice(i, min(i + 7, n)) for i in range(0, n, 7)),
     )
     np.testing.assert_allclose(fitted.decision_function(data.X), wanted[0], atol=1e-12)

@@ -1,4 +1,4 @@
-"""Prediction at scale: blocks of samples and of classes, threads, and candidates kept."""
+"""Prediction at scale: blocks of samples and of classes, and threads."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,8 @@ from zslearn.zero_shot import (
     RRZSLClassifier,
     SAEClassifier,
     base,
-    prepared,
+    candidates,
+    recogniser,
 )
 
 
@@ -40,7 +41,7 @@ KINDS = [
 def test_blocks_of_classes_do_not_change_the_answer(data, monkeypatch, kind, parameters, k):
     model = fitted(data, kind, **parameters)
     expected = model.predict_top_k(data.X, k)
-    monkeypatch.setattr(base, "CLASS_BLOCK", 6)
+    monkeypatch.setattr(candidates, "CLASS_BLOCK", 6)
     np.testing.assert_array_equal(model.predict_top_k(data.X, k), expected)
 
 
@@ -49,7 +50,9 @@ def test_blocks_of_samples_and_threads_do_not_change_the_answer(data, monkeypatc
     expected = model.predict_top_k(data.X, 3)
     monkeypatch.setattr(base, "BLOCK_BYTES", 1000)
     monkeypatch.setattr("zslearn.core.threads._WORTH_THREADS", 1)
-    monkeypatch.setattr(base, "row_blocks", lambda n, *_: iter(np.array_split(np.arange(n), 9)))
+    monkeypatch.setattr(
+        recogniser, "row_blocks", lambda n, *_: iter(np.array_split(np.arange(n), 9))
+    )
     with threads(3):
         np.testing.assert_array_equal(model.predict_top_k(data.X, 3), expected)
 
@@ -66,66 +69,19 @@ def test_ties_go_to_the_first_candidate_across_blocks_of_classes(data, monkeypat
     names = [f"twin{i}" for i in range(20)]
     expected = np.tile(names[:5], (50, 1))
     np.testing.assert_array_equal(model.predict_top_k(X, 5, names), expected)
-    monkeypatch.setattr(base, "CLASS_BLOCK", 9)
+    monkeypatch.setattr(candidates, "CLASS_BLOCK", 9)
     np.testing.assert_array_equal(model.predict_top_k(X, 5, names), expected)
 
 
 def test_a_zero_row_of_a_large_batch_is_named_by_its_number(data, monkeypatch):
     monkeypatch.setattr(base, "BLOCK_BYTES", 1000)
-    monkeypatch.setattr(base, "row_blocks", lambda n, *_: iter(np.array_split(np.arange(n), 9)))
+    monkeypatch.setattr(
+        recogniser, "row_blocks", lambda n, *_: iter(np.array_split(np.arange(n), 9))
+    )
     X = data.X.copy()
     X[700] = 0
     with pytest.raises(InvalidInputError, match="row 700 of X holds only zeros"):
         fitted(data, lam=1.0).predict(X)
-
-
-def counting(model, monkeypatch):
-    """Count how often candidates are prepared, with every set of them worth keeping."""
-    monkeypatch.setattr(prepared, "_WORTH_KEEPING", 1)
-    calls = []
-    prepare = type(model)._prepare
-    monkeypatch.setattr(type(model), "_prepare", lambda s, S: calls.append(len(S)) or prepare(s, S))
-    return calls
-
-
-def test_candidates_are_prepared_once_until_something_changes(data, monkeypatch):
-    model = fitted(data, lam=1.0)
-    calls = counting(model, monkeypatch)
-    names = list(data.signatures.names[:12])
-    for _ in range(3):
-        model.predict(data.X[:5], names)
-    assert calls == [12]
-    model.predict(data.X[:5], names[::-1])
-    assert calls == [12, 12]
-    before = model.predict(data.X[:5])
-    model.set_params(direction="encode")
-    assert len(calls) == 3
-    model.predict(data.X[:5])
-    assert len(calls) == 4
-    model.set_params(direction="decode").add_classes({"okapi": np.ones(16)})
-    assert model.predict(data.X[:5]).shape == before.shape
-    assert calls[-1] == 51
-
-
-def test_a_learned_array_written_to_in_place_is_noticed(data, monkeypatch):
-    model = fitted(data, lam=1.0, metric="dot", feature_norm=None)
-    calls = counting(model, monkeypatch)
-    scores = model.decision_function(data.X[:5])
-    model.coef_decode_ *= 2
-    np.testing.assert_allclose(model.decision_function(data.X[:5]), 2 * scores)
-    assert len(calls) == 2
-
-
-def test_what_is_kept_goes_with_the_classifier(data, monkeypatch):
-    monkeypatch.setattr(prepared, "_WORTH_KEEPING", 1)
-    model = fitted(data, lam=1.0)
-    before = vars(model).copy()
-    model.predict(data.X[:5])
-    assert vars(model).keys() == before.keys()
-    assert model in prepared._entries
-    kept = len(prepared._entries)
-    del model
-    assert len(prepared._entries) == kept - 1
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32])

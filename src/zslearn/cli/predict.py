@@ -108,7 +108,7 @@ def _candidates(classifier: ZeroShotClassifier, options: dict[str, Any]) -> list
     ways = ("candidates", "candidates_file", "unseen_only")
     if sum(bool(options[way]) for way in ways) > 1:
         raise click.UsageError("give one of --candidates, --candidates-file and --unseen-only")
-    known = classifier._candidate_names(None)
+    known = classifier.candidate_names()
     if options["unseen_only"]:
         unseen = [name for name in known.tolist() if name not in set(classifier.classes_.tolist())]
         if not unseen:
@@ -129,23 +129,17 @@ def _answers(
     classifier: ZeroShotClassifier, X: Any, candidates: list[Any], top: int
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield the best classes and their scores, block by block of rows."""
-    import numpy as np
-
-    from zslearn.core.nearest import best_columns
-
     if top > len(candidates):
         raise InvalidInputError(
             f"--top {top} asks for more answers than there are candidates, {len(candidates)}."
         )
+    recogniser = classifier.recogniser(candidates)
     # A method that looks at the whole batch must get it whole.
     size = len(X) if classifier.zero_shot_tags.transductive else BLOCK_ROWS
     for start in range(0, len(X), size):
-        scores = classifier.decision_function(X[start : start + size], candidates=candidates)
-        best, values = best_columns(np.asarray(scores), top)
-        yield [
-            _answer([candidates[i] for i in row], found.tolist())
-            for row, found in zip(best, values, strict=True)
-        ]
+        ranking = recogniser.rank(X[start : start + size], top)
+        pairs = zip(ranking.names.tolist(), ranking.scores.tolist(), strict=True)
+        yield [_answer(names, scores) for names, scores in pairs]
 
 
 def _answer(names: list[Any], scores: list[float]) -> dict[str, Any]:

@@ -42,14 +42,13 @@ def check_candidates(case: Case) -> None:
     scores = case.fitted.decision_function(data.X_unseen, names)
     turned = case.fitted.decision_function(data.X_unseen, names[::-1])
     expect_close(turned[:, ::-1], scores, "columns must follow the order of the candidates.")
-    if not (case.tags.candidate_dependent or case.tags.transductive):
+    if case.tags.separable:
         full = case.fitted.decision_function(data.X_unseen)
         columns = data.signatures.index_of(names)
         expect_close(
             scores,
             full[:, columns],
-            "scores must not depend on the other candidates, unless the tag candidate_dependent "
-            "says so.",
+            "scores must not depend on the other candidates, unless the tag separable is False.",
         )
 
 
@@ -133,6 +132,45 @@ def check_top_k(case: Case) -> None:
         )
 
 
+def check_recogniser(case: Case) -> None:
+    """Check that a recogniser answers as the classifier, and changed as one made from scratch."""
+    data, grown = case.data, case.copy_of_fitted()
+    grown.add_classes({NEWCOMER: data.new_vector})
+    first, second, *rest = data.unseen
+    recogniser = case.fitted.recogniser(data.unseen)
+    changes = {
+        "unchanged": (recogniser, data.unseen),
+        "with a class replaced": (
+            recogniser.replace(second, data.new_vector),
+            [first, NEWCOMER, *rest],
+        ),
+        "with a class added": (
+            recogniser.replace(NEWCOMER, data.new_vector),
+            [*data.unseen, NEWCOMER],
+        ),
+        "without a class": (recogniser.without(second), [first, *rest]),
+        "with several changes": (
+            recogniser.replace(first, -data.new_vector + 1.0)
+            .without(second)
+            .replace(first, data.new_vector),
+            [NEWCOMER, *rest],
+        ),
+    }
+    for what, (changed, names) in changes.items():
+        scores = grown.decision_function(data.X_unseen, names)
+        expect_close(
+            changed.scores(data.X_unseen),
+            scores,
+            f"a recogniser {what} must score as one made from scratch.",
+        )
+        best = changed.rank(data.X_unseen, k=2)
+        expect_close(
+            best.scores,
+            -np.sort(-scores, axis=1)[:, :2],
+            f"a recogniser {what} must rank by its scores.",
+        )
+
+
 CHECKS = [
     check_above_chance,
     check_scores,
@@ -142,4 +180,5 @@ CHECKS = [
     check_batch_independence,
     check_probabilities,
     check_top_k,
+    check_recogniser,
 ]

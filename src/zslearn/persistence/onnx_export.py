@@ -70,7 +70,7 @@ def export_onnx(
         )
     check_is_fitted(model)
     graph = _Graph(require("onnx", extra="onnx", purpose="ONNX export"))
-    names = model._candidate_names(candidates)
+    names = model.candidate_names(candidates)
     scores = _scores(graph, model, model._normalized(names))
     graph.node("Identity", [scores], "scores")
     if top_k is not None:

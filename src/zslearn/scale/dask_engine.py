@@ -148,7 +148,7 @@ def predict_dask(
             "depend on the chunks. Use predict on the computed array."
         )
     rows = X.rechunk({1: -1})
-    dtype = estimator._candidate_names(candidates).dtype
+    dtype = estimator.candidate_names(candidates).dtype
     if k is None:
         meta = np.empty(0, dtype)
         return rows.map_blocks(_best, estimator, candidates, dtype=dtype, drop_axis=1, meta=meta)

@@ -9,11 +9,12 @@ from zslearn.zero_shot.tags import ZeroShotTags
 if TYPE_CHECKING:
     from zslearn.zero_shot.base import ZeroShotClassifier
     from zslearn.zero_shot.calibration import CalibratedStacking
+    from zslearn.zero_shot.explanation import Explanation
     from zslearn.zero_shot.legacy import LegacyAwA, LegacyCUB, LegacyImNet2
     from zslearn.zero_shot.linear.eszsl import ESZSLClassifier
     from zslearn.zero_shot.linear.eszsl_kernel import KernelESZSLClassifier
     from zslearn.zero_shot.linear.ridge import RidgeClassifierFS, RRZSLClassifier
-    from zslearn.zero_shot.linear.sae import Explanation, SAEClassifier
+    from zslearn.zero_shot.linear.sae import SAEClassifier
     from zslearn.zero_shot.networks.ba_fc import BaFCClassifier
     from zslearn.zero_shot.networks.mlzsc import MLZSCClassifier
     from zslearn.zero_shot.networks.mtmdl import MTMDLClassifier
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from zslearn.zero_shot.ranking.devise import DeViSEClassifier
     from zslearn.zero_shot.ranking.ds_sje import DSSJEClassifier
     from zslearn.zero_shot.ranking.sje import SJEClassifier
+    from zslearn.zero_shot.recogniser import Ranking, Recogniser
     from zslearn.zero_shot.synthesised.jlse import JLSEClassifier
     from zslearn.zero_shot.synthesised.sse import SSEClassifier
     from zslearn.zero_shot.synthesised.sync import SynCClassifier
@@ -63,6 +65,8 @@ __all__ = [
     "PSTClassifier",
     "PrototypeRegression",
     "RRZSLClassifier",
+    "Ranking",
+    "Recogniser",
     "RidgeClassifierFS",
     "SAEClassifier",
     "SJEClassifier",
@@ -78,7 +82,9 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "CalibratedStacking": "calibration",
-        "Explanation": "linear.sae",
+        "Explanation": "explanation",
+        "Ranking": "recogniser",
+        "Recogniser": "recogniser",
         "ZeroShotClassifier": "base",
         **{method.class_name: method.module for method in METHODS.values()},
     },

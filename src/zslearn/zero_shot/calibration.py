@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from zslearn._parameters import Either, Instance, Number, Whole, check_parameters
 from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
 from zslearn.model_selection import ClassKFold, stratified_holdout
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, as_signatures
+from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.tags import ZeroShotTags
 
 MAX_FOLDS = 10
@@ -181,7 +182,7 @@ class CalibratedStacking(ZeroShotClassifier):
                 continue
             train, test = rest[kept], np.concatenate([rest[held_out], pseudo_unseen])
             fitted = clone(prototype).fit(X[train], y[train])
-            scores = fitted._all_scores(X[test], classes)
+            scores = fitted._live(classes).scores(X[test])
             curves.append(
                 seen_unseen_curve(y[test], scores, candidates=classes, seen=fitted.classes_)
             )
@@ -198,11 +199,21 @@ class CalibratedStacking(ZeroShotClassifier):
         wanted = round((len(classes) + unseen) / unseen) if unseen else 5
         return int(np.clip(wanted, 2, min(MAX_FOLDS, most)))
 
-    def _ready(self, X: Any, candidates: Sequence[Any] | None) -> tuple[Any, NDArray, Any]:
-        check_is_fitted(self)
+    def _ready_rows(self, X: Any) -> Any:
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
-        X, names, prepared = self.estimator_._ready(X, candidates)
-        return X, names, (prepared, self.gamma_ * np.isin(names, self.classes_))
+        return self.estimator_._ready_rows(X)
+
+    def _prepared(self, names: NDArray, vectors: NDArray) -> tuple[Any, NDArray]:
+        return self.estimator_._prepared(names, vectors), self._biases(names)
+
+    def _biases(self, names: NDArray) -> NDArray:
+        """Return what is subtracted from the scores of each class."""
+        return self.gamma_ * np.isin(names, self.classes_)
+
+    def _explained(self, X: Features, name: Any, vector: NDArray) -> Explanation:
+        why = self.estimator_._explained(X, name, vector)
+        bias = float(self._biases(np.array([name]))[0])
+        return Explanation.of(why.dimensions, why.contributions, why.offset - bias)
 
     def _score(self, X: Features, prepared: tuple[Any, NDArray]) -> NDArray:
         inner, bias = prepared

@@ -82,9 +82,7 @@ class LegacyAwA(_LegacySAE):
     True
     """
 
-    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
-        candidate_dependent=True, reference=_PAPER
-    )
+    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(separable=False, reference=_PAPER)
 
     def __init__(
         self, signatures: Any = None, *, direction: str = "encode", lam: float = 500_000.0

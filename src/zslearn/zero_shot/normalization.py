@@ -33,13 +33,10 @@ def normalized_features(
     return unit_rows(X)
 
 
-def finite_features(
-    X: NDArray, norm: str | None, numbers: NDArray[np.intp], *, allow_zero: bool
-) -> NDArray:
-    """Normalize rows that nobody has looked at yet, naming one that cannot be used."""
+def check_finite(X: NDArray, numbers: NDArray[np.intp]) -> None:
+    """Refuse rows that nobody has looked at yet if one cannot be used, naming it."""
     if not np.isfinite(np.einsum("ij,ij->", X, X)):
         refuse_unusable(X, numbers)
-    return normalized_features(X, norm, allow_zero=allow_zero, numbers=numbers)
 
 
 def normalized_signatures(vectors: NDArray, names: NDArray, norm: str | None) -> NDArray:

@@ -78,7 +78,7 @@ METHODS: dict[str, Method] = {
         "legacy:LegacyAwA",
         "SAE, authors' AwA demo",
         ZeroShotTags(
-            candidate_dependent=True,
+            separable=False,
             reference="Kodirov, Xiang & Gong, CVPR 2017; the authors' released demo",
         ),
     ),
@@ -214,7 +214,7 @@ METHODS: dict[str, Method] = {
         ZeroShotTags(
             transductive=True,
             closed_form=False,
-            candidate_dependent=True,
+            separable=False,
             min_batch=5,
             reference="Rohrbach, Ebert & Schiele, NIPS 2013",
         ),
@@ -225,7 +225,7 @@ METHODS: dict[str, Method] = {
         ZeroShotTags(
             closed_form=False,
             several_spaces=True,
-            candidate_dependent=True,
+            separable=False,
             reference="Fu, Xiang, Kodirov & Gong, CVPR 2015",
         ),
     ),

@@ -19,8 +19,9 @@ class ZeroShotTags:
         Whether two fits on the same data are equal without fixing a random state.
     several_spaces : bool
         Whether the method treats the blocks of joined signatures as spaces of their own.
-    candidate_dependent : bool
-        Whether the score of a class depends on which other classes are candidates.
+    separable : bool
+        Whether each candidate is scored apart from the others, so that candidates can be prepared
+        in blocks and one of them can be replaced alone.
     non_negative : bool
         Whether features and signatures must not be negative.
     min_batch : int
@@ -33,7 +34,7 @@ class ZeroShotTags:
     closed_form: bool = True
     deterministic: bool = True
     several_spaces: bool = False
-    candidate_dependent: bool = False
+    separable: bool = True
     non_negative: bool = False
     min_batch: int = 1
     reference: str = ""

@@ -185,8 +185,10 @@ class KernelESZSLClassifier(ESZSLClassifier):
         K = self._kernel_values(dense(X), self.rows_, self.landmarks_.astype(X.dtype))
         return prepared.scores(K)
 
-    def _normalized_features(self, X: Features) -> Features:
-        return X if self.kernel == "precomputed" else super()._normalized_features(X)
+    def _normalized_features(
+        self, X: Features, numbers: NDArray[np.intp] | None = None
+    ) -> Features:
+        return X if self.kernel == "precomputed" else super()._normalized_features(X, numbers)
 
     _from_moments: ClassVar[bool] = False
 

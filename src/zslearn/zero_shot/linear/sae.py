@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,40 +27,13 @@ from zslearn.core.sylvester import Method
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
-from zslearn.zero_shot.inputs import one_row
+from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.search import folds_of_classes, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
 
 DIRECTIONS = ("decode", "encode", "both")
 # Scale-free λ of the authors' demos, taken where there are too few classes to choose one.
 DEFAULT_RELATIVE_LAM = 0.2
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Why a sample got its score for a class.
-
-    Attributes
-    ----------
-    dimensions : tuple of str
-        Names of the semantic dimensions.
-    contributions : ndarray of shape (n_dimensions,)
-        What each dimension adds to the score.
-    offset : float
-        What belongs to no dimension (zero for cosine and dot).
-    score : float
-        ``offset + contributions.sum()``, the value of `decision_function`.
-    """
-
-    dimensions: tuple[str, ...]
-    contributions: NDArray
-    offset: float
-    score: float
-
-    def top(self, n: int = 5) -> list[tuple[str, float]]:
-        """Return the n dimensions of largest absolute contribution."""
-        order = np.argsort(-np.abs(self.contributions), kind="stable")[:n]
-        return [(self.dimensions[i], float(self.contributions[i])) for i in order]
 
 
 def _takes_batches(classifier: SAEClassifier) -> bool:
@@ -284,28 +256,11 @@ class SAEClassifier(ZeroShotClassifier):
         """W of the direction in use (of the decoder when both are)."""
         return self.coef_encode_ if self.direction == "encode" else self.coef_decode_
 
-    def explain(self, x: ArrayLike, name: Any) -> Explanation:
-        """Return what each semantic dimension contributes to the score of one class.
-
-        Parameters
-        ----------
-        x : array-like of shape (n_features,)
-            One sample.
-        name : class name
-            The class whose score is explained.
-
-        Returns
-        -------
-        Explanation
-            Contributions that sum, with the offset, to the score.
-        """
-        X, names, _ = self._ready(one_row(x), [name])
-        s = self._normalized(names)[0]
+    def _explain(self, X: Features, s: NDArray) -> Explanation:
         parts = [self._contributions(X[0], s, way) for way in self._ways()]
         contributions = np.mean([part for part, _ in parts], axis=0)
         offset = float(np.mean([rest for _, rest in parts]))
-        total = offset + float(contributions.sum())
-        return Explanation(self.signatures_.dimensions, contributions, offset, total)
+        return Explanation.of(self.signatures_.dimensions, contributions, offset)
 
     def _contributions(self, x: NDArray, s: NDArray, way: str) -> tuple[NDArray, float]:
         """Contribution of each dimension to one direction's score, and what is left over."""

@@ -76,7 +76,7 @@ class AMPClassifier(PosteriorClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False,
         several_spaces=True,
-        candidate_dependent=True,
+        separable=False,
         reference="Fu, Xiang, Kodirov & Gong, CVPR 2015",
     )
     _free: ClassVar = {
@@ -143,7 +143,9 @@ class AMPClassifier(PosteriorClassifier):
         B = np.mean(chains, axis=0)
         return B / B.mean(axis=0) if point["balance"] else B
 
-    def _rank(self, logits: NDArray, related: NDArray, point: dict[str, Any]) -> NDArray:
+    def _rank(
+        self, logits: NDArray, related: NDArray, known: Known, point: dict[str, Any]
+    ) -> NDArray:
         return posterior(logits, point["temperature"], int(self.top)) @ related
 
 

@@ -43,8 +43,9 @@ class PosteriorClassifier(ZeroShotClassifier):
     """A softmax classifier of the seen classes, and a rule from its posterior to any class.
 
     A method names its free parameters and the values tried (`_free`, the method's own choice
-    first), and provides ``_relate(candidates, known, point)``, done once a call, and
-    ``_rank(logits, related, point)``, the scores of shape (n_samples, n_candidates).
+    first), and provides ``_relate(candidates, known, point)``, done once with one row per
+    candidate, and ``_rank(logits, related, known, point)``, the scores of shape
+    (n_samples, n_candidates).
 
     Attributes
     ----------
@@ -106,7 +107,7 @@ class PosteriorClassifier(ZeroShotClassifier):
             logits = model.logits(Z[fold.held_out])
             known = Known(S[fold.known], np.bincount(fold.y_train) / len(fold.y_train))
             related = (self._relate(S[fold.new], known, point) for point in points)
-            ranked = (self._rank(logits, r, p) for r, p in zip(related, points, strict=True))
+            ranked = (self._rank(logits, r, known, p) for r, p in zip(related, points, strict=True))
             return [held_out_accuracy(scores, fold.y_held_out) for scores in ranked]
 
         return choose_parameters(self, points, unseen_class_folds(self, y), judge)
@@ -114,16 +115,19 @@ class PosteriorClassifier(ZeroShotClassifier):
     def _point(self) -> Point:
         return {name: getattr(self, f"{name}_") for name in self._free}
 
+    def _known(self) -> Known:
+        return Known(self.seen_signatures_, self.prior_)
+
     def _prepare(self, S: NDArray) -> Any:
-        return self._relate(S, Known(self.seen_signatures_, self.prior_), self._point())
+        return self._relate(S, self._known(), self._point())
 
     def _score(self, X: Features, prepared: Any) -> NDArray:
-        return self._rank(seen_logits(self, X), prepared, self._point())
+        return self._rank(seen_logits(self, X), prepared, self._known(), self._point())
 
     def _relate(self, candidates: NDArray, known: Known, point: dict[str, Any]) -> Any:
         raise NotImplementedError
 
-    def _rank(self, logits: NDArray, related: Any, point: dict[str, Any]) -> NDArray:
+    def _rank(self, logits: NDArray, related: Any, known: Known, point: dict[str, Any]) -> NDArray:
         raise NotImplementedError
 
 

@@ -109,16 +109,17 @@ class ConSEClassifier(PosteriorClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _relate(
-        self, candidates: NDArray, known: Known, point: dict[str, Any]
-    ) -> tuple[NDArray, NDArray]:
-        seen = known.signatures
-        origin = seen.mean(axis=0) if point["center"] else np.zeros(seen.shape[1])
-        return candidates - origin, seen - origin
+    def _relate(self, candidates: NDArray, known: Known, point: dict[str, Any]) -> NDArray:
+        return candidates - _origin(known, point)
 
     def _rank(
-        self, logits: NDArray, related: tuple[NDArray, NDArray], point: dict[str, Any]
+        self, logits: NDArray, related: NDArray, known: Known, point: dict[str, Any]
     ) -> NDArray:
-        candidates, seen = related
         P = posterior(logits, point["temperature"], int(self.top))
-        return scores(P @ seen, candidates, "cosine")
+        return scores(P @ (known.signatures - _origin(known, point)), related, "cosine")
+
+
+def _origin(known: Known, point: dict[str, Any]) -> NDArray:
+    """Where signatures are measured from: zero, or the mean of the seen ones."""
+    seen = known.signatures
+    return seen.mean(axis=0) if point["center"] else np.zeros(seen.shape[1])

@@ -115,23 +115,19 @@ class DirectSimilarityClassifier(PosteriorClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _relate(
-        self, candidates: NDArray, known: Known, point: dict[str, Any]
-    ) -> tuple[NDArray, NDArray]:
+    def _relate(self, candidates: NDArray, known: Known, point: dict[str, Any]) -> NDArray:
         seen = known.signatures
         origin = seen.mean(axis=0) if point["center"] else np.zeros(seen.shape[1])
         similarity = scores(candidates - origin, seen - origin, "cosine")
-        weights = related_weights(similarity, int(self.n_related), weighted=self.weighted)
-        return weights, np.log(known.share)
+        return related_weights(similarity, int(self.n_related), weighted=self.weighted)
 
     def _rank(
-        self, logits: NDArray, related: tuple[NDArray, NDArray], point: dict[str, Any]
+        self, logits: NDArray, related: NDArray, known: Known, point: dict[str, Any]
     ) -> NDArray:
-        weights, log_share = related
         logs = log_softmax(logits.astype(np.float64) / point["temperature"], axis=1)
         if point["rule"] == "mean":
-            return np.exp(logs) @ weights.T
-        return (logs - log_share) @ weights.T
+            return np.exp(logs) @ related.T
+        return (logs - np.log(known.share)) @ related.T
 
 
 def related_weights(similarity: NDArray, n_related: int, *, weighted: bool) -> NDArray:

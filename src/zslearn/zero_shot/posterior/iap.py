@@ -107,17 +107,12 @@ class IAPClassifier(PosteriorClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _relate(
-        self, candidates: NDArray, known: Known, point: dict[str, Any]
-    ) -> tuple[NDArray, NDArray, NDArray]:
-        seen = known.signatures
-        cut = thresholds(seen, point["threshold"])
-        B = (seen > cut).astype(np.float64)
-        return (candidates > cut).astype(np.float64), B, prior(B, self.prior)
+    def _relate(self, candidates: NDArray, known: Known, point: dict[str, Any]) -> NDArray:
+        return (candidates > thresholds(known.signatures, point["threshold"])).astype(np.float64)
 
     def _rank(
-        self, logits: NDArray, related: tuple[NDArray, NDArray, NDArray], point: dict[str, Any]
+        self, logits: NDArray, related: NDArray, known: Known, point: dict[str, Any]
     ) -> NDArray:
-        candidates, seen, pi = related
+        seen = self._relate(known.signatures, known, point)
         P = posterior(logits, point["temperature"]) @ seen
-        return attribute_scores(P, candidates, pi)
+        return attribute_scores(P, related, prior(seen, self.prior))

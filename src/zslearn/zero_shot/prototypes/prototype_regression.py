@@ -20,8 +20,7 @@ from zslearn.core.signature_kernel import gaussian_kernel, median_scales, relati
 from zslearn.core.whitening import WithinClassSpectrum
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
-from zslearn.zero_shot.inputs import one_row
-from zslearn.zero_shot.linear.sae import Explanation
+from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.search import folds_of_classes, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -202,29 +201,12 @@ class PrototypeRegression(ZeroShotClassifier):
         self._set_signatures(self.classes_)
         self._set_kernel_scales()
 
-    def explain(self, x: Any, name: Any) -> Explanation:
-        """Return what each seen class contributes to the score of one class.
-
-        Parameters
-        ----------
-        x : array-like of shape (n_features,)
-            One sample.
-        name : class name
-            The class whose score is explained.
-
-        Returns
-        -------
-        Explanation
-            Contributions of the seen classes, named in `dimensions`; with the offset they sum to
-            the score.
-        """
-        X, names, _ = self._ready(one_row(x), [name])
-        kernel = self._kernel(self._normalized(names))[0]
+    def _explain(self, X: Features, s: NDArray) -> Explanation:
+        kernel = self._kernel(s[None])[0]
         sample = self._powered(X, self.power_)
         contributions = kernel * (np.asarray(sample @ self.dual_coef_.T)[0] - self.dual_shift_)
         offset = -0.5 * float(kernel @ self.dual_gram_ @ kernel)
-        seen = tuple(str(label) for label in self.classes_)
-        return Explanation(seen, contributions, offset, offset + float(contributions.sum()))
+        return Explanation.of([str(label) for label in self.classes_], contributions, offset)
 
     def _prepare(self, S: NDArray) -> tuple[NDArray, NDArray]:
         kernel = self._kernel(S)

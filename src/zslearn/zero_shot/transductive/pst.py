@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
 from zslearn._parameters import Either, Instance, Number, Whole
-from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.candidates import Candidates
 from zslearn.zero_shot.posterior.conse import ConSEClassifier
+from zslearn.zero_shot.recogniser import Recogniser
 from zslearn.zero_shot.tags import ZeroShotTags
 
 GRAPHS = ("scores", "features")
@@ -70,7 +70,7 @@ class PSTClassifier(ZeroShotClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         transductive=True,
         closed_form=False,
-        candidate_dependent=True,
+        separable=False,
         min_batch=5,
         reference="Rohrbach, Ebert & Schiele, NIPS 2013",
     )
@@ -108,32 +108,14 @@ class PSTClassifier(ZeroShotClassifier):
         self.estimator_ = base.set_params(signatures=self.signatures)
         self.estimator_.fit(X, self.classes_[y])
 
-    def add_classes(self, new: Signatures | Mapping[Any, ArrayLike]) -> PSTClassifier:
-        """Make new classes predictable by their signatures; nothing is fitted again.
-
-        Parameters
-        ----------
-        new : Signatures or dict of name to vector
-            Classes that have no signature yet.
-
-        Returns
-        -------
-        PSTClassifier
-            The classifier itself.
-        """
-        super().add_classes(new)
-        self.estimator_.add_classes(new)
-        return self
-
     def _choices(self) -> dict[str, Any]:
         return {"estimator": self.estimator_.frozen()}
 
-    def _ready(self, X: Any, candidates: Sequence[Any] | None) -> tuple[Any, NDArray, Any]:
-        X, names, _ = super()._ready(X, candidates)
-        return X, names, names
+    def _prepared(self, names: NDArray, vectors: NDArray) -> Recogniser:
+        return Recogniser(Candidates.of(self.estimator_, names, vectors))
 
-    def _score(self, X: Features, prepared: NDArray) -> NDArray:
-        first = self.estimator_._all_scores(X, prepared)
+    def _score(self, X: Features, prepared: Recogniser) -> NDArray:
+        first = prepared.scores(X)
         P = softmax(_standardized(first), axis=1)
         labels = confident_labels(P, float(self.share))
         points, metric = (P, "manhattan") if self.graph == "scores" else (dense(X), "euclidean")

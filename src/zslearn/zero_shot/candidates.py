@@ -1,0 +1,138 @@
+"""The candidates of a recogniser, made ready for scoring; changes share all other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.core.class_rows import with_row
+
+# Candidates above this number are prepared in blocks whenever they are scored; below, once.
+CLASS_BLOCK = 32_768
+
+
+class Rows(NamedTuple):
+    """One row per class: raw signatures, and what a model prepared of them (None if later)."""
+
+    vectors: NDArray
+    prepared: Any
+
+
+class Block(NamedTuple):
+    """Candidates that are scored together: the first, how many, and their scores of samples."""
+
+    start: int
+    size: int
+    scores: Callable[[Any], NDArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Classes allowed as answers, as one model scores them.
+
+    Attributes
+    ----------
+    model : ZeroShotClassifier
+        What prepares and scores.
+    names : ndarray of shape (n_candidates,)
+        Class names.
+    base : Rows
+        The classes this set began with; never copied by a change.
+    changed : Rows or None
+        Classes replaced or added since.
+    columns : ndarray of shape (n_candidates,) or None
+        Place of each candidate among the rows of `base` followed by those of `changed`; None if
+        the candidates are the rows of `base`.
+    """
+
+    model: Any
+    names: NDArray
+    base: Rows
+    changed: Rows | None = None
+    columns: NDArray[np.intp] | None = None
+
+    @classmethod
+    def of(cls, model: Any, names: NDArray, vectors: NDArray) -> Candidates:
+        """Prepare candidates given by their names and raw signatures."""
+        at_once = len(names) <= CLASS_BLOCK or not model.zero_shot_tags.separable
+        prepared = model._prepared(names, vectors) if at_once else None
+        return cls(model, names, Rows(vectors, prepared))
+
+    @property
+    def vectors(self) -> NDArray:
+        """Raw signatures of shape (n_candidates, n_dimensions)."""
+        return self._vectors(slice(None))
+
+    def place(self, name: Any) -> int | None:
+        """Return the number of a candidate, None if it is not one."""
+        found = np.flatnonzero(self.names == name)
+        return int(found[0]) if len(found) else None
+
+    def vector(self, place: int) -> NDArray:
+        """Return the raw signature of a candidate."""
+        return self._vectors(slice(place, place + 1))[0]
+
+    def with_class(self, name: Any, vector: NDArray) -> Candidates:
+        """Return candidates with one class changed, or added behind the last."""
+        place = self.place(name)
+        names = np.append(self.names, name) if place is None else self.names
+        place = len(self.names) if place is None else place
+        if not self.model.zero_shot_tags.separable:
+            return Candidates.of(self.model, names, with_row(self.vectors, place, vector[None]))
+        new = np.array([name])
+        prepared = self.base.prepared is not None
+        ready = self.model._prepared(new, vector[None]) if prepared else None
+        return self._with_rows(names, place, Rows(vector[None], ready))
+
+    def without(self, place: int) -> Candidates:
+        """Return candidates without one of them."""
+        names = np.delete(self.names, place)
+        if not self.model.zero_shot_tags.separable:
+            return Candidates.of(self.model, names, np.delete(self.vectors, place, axis=0))
+        return replace(self, names=names, columns=np.delete(self._columns, place))
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the candidates with their scores: all at once, or blocks prepared one by one."""
+        n = len(self.names)
+        if self.base.prepared is not None:
+            yield Block(0, n, self._scores)
+            return
+        for start in range(0, n, CLASS_BLOCK):
+            part = slice(start, min(start + CLASS_BLOCK, n))
+            prepared = self.model._prepared(self.names[part], self._vectors(part))
+            yield Block(start, part.stop - start, partial(self.model._score, prepared=prepared))
+
+    @property
+    def _columns(self) -> NDArray[np.intp]:
+        return np.arange(len(self.names)) if self.columns is None else self.columns
+
+    def _scores(self, X: Any) -> NDArray:
+        scores = self.model._score(X, self.base.prepared)
+        if self.changed is not None:
+            scores = np.hstack([scores, self.model._score(X, self.changed.prepared)])
+        return scores if self.columns is None else scores[:, self.columns]
+
+    def _vectors(self, part: slice) -> NDArray:
+        """Raw signatures of some candidates."""
+        if self.columns is None:
+            return self.base.vectors[part]
+        columns, n = self.columns[part], len(self.base.vectors)
+        found = self.base.vectors[np.minimum(columns, n - 1)]
+        if self.changed is not None:
+            found[columns >= n] = self.changed.vectors[columns[columns >= n] - n]
+        return found
+
+    def _with_rows(self, names: NDArray, place: int, row: Rows) -> Candidates:
+        """Point one candidate at a row of `changed`: its own, or a new one."""
+        n, columns = len(self.base.vectors), self._columns
+        last = 0 if self.changed is None else len(self.changed.vectors)
+        own = place < len(columns) and columns[place] >= n
+        target = int(columns[place]) - n if own else last
+        changed = row if self.changed is None else Rows(*with_row(tuple(self.changed), target, row))
+        columns = with_row(columns, place, np.array([n + target]))
+        return replace(self, names=names, changed=changed, columns=columns)

@@ -1,0 +1,235 @@
+"""The recogniser: a fitted map and a fixed set of candidates that answer from any thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from zslearn.core.nearest import best_columns, row_blocks
+from zslearn.core.threads import map_blocks
+from zslearn.exceptions import (
+    ImmutableError,
+    InvalidInputError,
+    InvalidTypeError,
+    UnknownClassError,
+)
+from zslearn.signatures import Signatures
+from zslearn.zero_shot.candidates import Block, Candidates
+from zslearn.zero_shot.explanation import Explanation
+from zslearn.zero_shot.inputs import checked_k, one_row
+
+
+class Ranking(NamedTuple):
+    """The best classes of each sample, best first, ties in candidate order.
+
+    Attributes
+    ----------
+    names : ndarray of shape (n_samples, k)
+        Class names.
+    scores : ndarray of shape (n_samples, k)
+        Their scores.
+    """
+
+    names: NDArray
+    scores: NDArray
+
+
+class Recogniser:
+    """Names samples among fixed candidates; made by ``classifier.recogniser(candidates)``.
+
+    Candidates are prepared once, at most 32,768 of them; more are prepared in blocks at each call,
+    in bounded memory. Nothing that happens to the classifier or to arrays of the caller later
+    changes a recogniser, and a change of it returns a new one that shares all that did not change.
+    So it can be used by any number of threads.
+
+    Attributes
+    ----------
+    names : ndarray of shape (n_candidates,)
+        Class names, read-only.
+    seen : ndarray of bool of shape (n_candidates,)
+        Which candidates had training samples.
+    signatures : Signatures
+        The signatures of the candidates, as they were given.
+
+    Examples
+    --------
+    >>> from zslearn.datasets import load_animals
+    >>> from zslearn.zero_shot import SAEClassifier
+    >>> animals = load_animals()
+    >>> split = animals.split("proposed")
+    >>> rows = animals.rows(split.seen)
+    >>> clf = SAEClassifier(animals.signatures, lam=1.0).fit(animals.X[rows], animals.y[rows])
+    >>> recogniser = clf.recogniser(["bat", "dolphin", "horse"])
+    >>> recogniser.rank(animals.X[animals.y == "horse"][:1], k=2).names
+    array([['horse', 'bat']], dtype='<U15')
+    >>> recogniser.without("horse").names.tolist()
+    ['bat', 'dolphin']
+    """
+
+    names: NDArray
+    _model: Any
+    _candidates: Candidates
+
+    def __init__(self, candidates: Candidates) -> None:
+        candidates.names.flags.writeable = False
+        vars(self).update(names=candidates.names, _model=candidates.model, _candidates=candidates)
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Which candidates had training samples."""
+        return np.isin(self.names, self._model.classes_)
+
+    @property
+    def signatures(self) -> Signatures:
+        """The signatures of the candidates, as they were given."""
+        table: Signatures = self._model.signatures_
+        names = self.names.astype(str) if self._model.signatures is None else self.names
+        return Signatures(names, self._candidates.vectors, table.dimensions, blocks=table.blocks)
+
+    def rank(self, X: Any, k: int = 5) -> Ranking:
+        """Return the k best candidates of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        k : int, default=5
+            How many classes, at most the number of candidates.
+
+        Returns
+        -------
+        Ranking
+            Names and scores of shape (n_samples, k), best first, ties in candidate order.
+        """
+        rows = self._model._ready_rows(X)
+        k = checked_k(k, len(self.names))
+        first, *rest = (self._best(rows, block, k) for block in self._candidates.blocks())
+        best, scores = first
+        for found, values in rest:
+            best, scores = np.hstack([best, found]), np.hstack([scores, values])
+            order, scores = best_columns(scores, min(k, scores.shape[1]))
+            best = np.take_along_axis(best, order, axis=1)
+        return Ranking(self.names[best], scores)
+
+    def scores(self, X: Any) -> NDArray:
+        """Return the score of each candidate; larger is better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_candidates)
+        """
+        rows = self._model._ready_rows(X)
+        blocks = [
+            np.concatenate([block.scores(rows[part]) for part in self._parts(rows, block)])
+            for block in self._candidates.blocks()
+        ]
+        return blocks[0] if len(blocks) == 1 else np.hstack(blocks)
+
+    def explain(self, x: ArrayLike, name: Any) -> Explanation:
+        """Return why a sample gets its score for one candidate.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,)
+            One sample.
+        name : class name
+            The candidate whose score is explained.
+
+        Returns
+        -------
+        Explanation
+            Contributions that sum, with the offset, to the score.
+        """
+        vector = self._candidates.vector(self._place(name))
+        return self._model._explained(self._model._ready_rows(one_row(x)), name, vector)
+
+    def replace(self, name: Any, vector: Any) -> Recogniser:
+        """Return a recogniser in which one class has another signature; a new name is added.
+
+        Parameters
+        ----------
+        name : class name
+            A candidate, which keeps its place, or a new class, which comes last.
+        vector : array-like of shape (n_dimensions,) or mapping of dimension to value
+            Its signature.
+
+        Returns
+        -------
+        Recogniser
+            Only the one class is prepared anew, unless the method's tag `separable` is False.
+        """
+        return Recogniser(self._candidates.with_class(name, self._checked(name, vector)))
+
+    def without(self, name: Any) -> Recogniser:
+        """Return a recogniser that never answers with one of the candidates.
+
+        Parameters
+        ----------
+        name : class name
+            A candidate, but not the only one.
+
+        Returns
+        -------
+        Recogniser
+        """
+        place = self._place(name)
+        if len(self.names) == 1:
+            raise InvalidInputError(f"{name!s} is the only candidate; a recogniser needs one.")
+        return Recogniser(self._candidates.without(place))
+
+    def _checked(self, name: Any, vector: Any) -> NDArray:
+        """Return a signature in the order of the dimensions, or say what is wrong with it."""
+        if self._model.signatures is None:
+            raise InvalidInputError(
+                "a classifier with one-hot signatures knows its training classes only; pass "
+                "signatures= to change or add classes."
+            )
+        table = self._model.signatures_
+        row = Signatures.from_dict({name: vector}, table.dimensions)
+        if row.names.dtype.kind != table.names.dtype.kind:
+            kind = "text" if table.names.dtype.kind == "U" else "whole numbers"
+            raise InvalidTypeError(f"the class names of this recogniser are {kind}; got {name!r}.")
+        return row.vectors[0]
+
+    def _place(self, name: Any) -> int:
+        place = self._candidates.place(name)
+        if place is None:
+            remedy = "Correct the name or add the class by replace."
+            raise UnknownClassError([name], self.names.tolist(), remedy)
+        return place
+
+    def _parts(self, X: Any, block: Block) -> Iterator[slice]:
+        """Parts of the samples of bounded memory; a transductive method gets the batch whole."""
+        if self._model.zero_shot_tags.transductive:
+            return iter([slice(0, X.shape[0])])
+        return row_blocks(X.shape[0], max(block.size, X.shape[1]) * 8)
+
+    def _best(self, X: Any, block: Block, k: int) -> tuple[NDArray[np.intp], NDArray]:
+        """Numbers and scores of the best candidates of a block."""
+        found = map_blocks(
+            lambda rows: best_columns(block.scores(X[rows]), min(k, block.size)),
+            list(self._parts(X, block)),
+            X.shape[0] * block.size,
+        )
+        places, scores = map(np.concatenate, zip(*found, strict=True))
+        return places + block.start, scores
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise ImmutableError(
+            f"a recogniser never changes, so {name!r} cannot be set. Make a new one with replace "
+            "or without, or by classifier.recogniser(candidates)."
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"Recogniser({type(self._model).__name__}, {len(self)} candidates)"

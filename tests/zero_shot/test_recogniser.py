@@ -1,0 +1,269 @@
+"""The recogniser: fixed answers from any thread, changes of one class, no hidden cache."""
+
+import copy
+import os
+import pickle
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from zslearn.datasets import make_zero_shot
+from zslearn.exceptions import (
+    ImmutableError,
+    InvalidInputError,
+    InvalidTypeError,
+    UnknownClassError,
+)
+from zslearn.signatures import Signatures
+from zslearn.zero_shot import (
+    AMPClassifier,
+    CalibratedStacking,
+    ESZSLClassifier,
+    SAEClassifier,
+    candidates,
+    prediction,
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_zero_shot(12, 6, n_per_class=10, n_features=20, n_dimensions=7, random_state=3)
+
+
+def fitted(data, kind=SAEClassifier, **parameters):
+    rows = data.rows(data.split("standard").seen)
+    parameters = {"lam": 1.0} if kind is SAEClassifier and not parameters else parameters
+    return kind(data.signatures, **parameters).fit(data.X[rows], data.y[rows])
+
+
+def large():
+    """600 candidates and 2,048 features, of which the first 100 are seen."""
+    rng = np.random.default_rng(0)
+    names = np.array([f"class{i:03d}" for i in range(600)])
+    table = Signatures(names, rng.standard_normal((600, 30)))
+    X = rng.standard_normal((200, 2048)).astype(np.float32)
+    clf = SAEClassifier(table, lam=1.0).fit(X, names[np.arange(200) % 100])
+    return clf, X[:20], names
+
+
+def test_a_ranking_is_the_sorted_scores(data):
+    clf = fitted(data)
+    names = data.signatures.names[::-1]
+    recogniser = clf.recogniser(names)
+    scores = clf.decision_function(data.X, names)
+    ranking = recogniser.rank(data.X, k=4)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :4]
+    np.testing.assert_array_equal(ranking.names, names[order])
+    np.testing.assert_array_equal(ranking.scores, np.take_along_axis(scores, order, 1))
+    np.testing.assert_array_equal(recogniser.scores(data.X), scores)
+    np.testing.assert_array_equal(ranking.names, clf.predict_top_k(data.X, 4, names))
+
+
+def test_what_a_recogniser_knows_of_its_candidates(data):
+    clf = fitted(data)
+    names = ["unseen2", "seen0", "unseen1"]
+    recogniser = clf.recogniser(names)
+    assert recogniser.names.tolist() == names
+    assert recogniser.seen.tolist() == [False, True, False]
+    assert recogniser.signatures == data.signatures.subset(names)
+    assert repr(recogniser) == "Recogniser(SAEClassifier, 3 candidates)"
+    assert clf.recogniser().signatures == data.signatures
+    changed = recogniser.replace("seen0", np.arange(7.0)).replace("okapi", np.ones(7))
+    assert changed.seen.tolist() == [False, True, False, False]
+    np.testing.assert_array_equal(changed.signatures["seen0"], np.arange(7.0))
+    np.testing.assert_array_equal(changed.signatures["okapi"], np.ones(7))
+    np.testing.assert_array_equal(recogniser.signatures["seen0"], data.signatures["seen0"])
+    assert changed.without("unseen2").names.tolist() == ["seen0", "unseen1", "okapi"]
+
+
+def test_nothing_done_later_changes_a_recogniser(data):
+    clf = fitted(data)
+    names = np.array(["unseen0", "unseen1", "seen3"])
+    recogniser = clf.recogniser(names)
+    before = recogniser.scores(data.X)
+    names[:] = ["seen3", "unseen0", "unseen1"]
+    clf.coef_decode_ *= -1
+    clf.coef_decode_[:, ::2] = 0
+    clf.set_params(metric="dot", feature_norm=None)
+    clf.add_classes({"okapi": np.ones(7)})
+    assert recogniser.names.tolist() == ["unseen0", "unseen1", "seen3"]
+    np.testing.assert_array_equal(recogniser.scores(data.X), before)
+    assert np.abs(clf.recogniser(recogniser.names).scores(data.X) - before).max() > 0.1
+
+
+def test_a_wrapped_classifier_is_copied_too(data):
+    rows = data.rows(data.split("standard").seen)
+    clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), gamma=0.2)
+    clf.fit(data.X[rows], data.y[rows])
+    recogniser = clf.recogniser()
+    before = recogniser.scores(data.X)
+    clf.estimator_.coef_decode_[:] = 0
+    clf.gamma_ = 5.0
+    np.testing.assert_array_equal(recogniser.scores(data.X), before)
+
+
+def test_a_recogniser_cannot_be_written_to(data):
+    recogniser = fitted(data).recogniser()
+    with pytest.raises(ImmutableError, match="a recogniser never changes, so 'names' cannot"):
+        recogniser.names = ["zebra"]
+    with pytest.raises(ValueError, match="read-only"):
+        recogniser.names[0] = "zebra"
+
+
+def test_a_fitted_array_changed_in_place_changes_the_next_scores():
+    clf, X, _ = large()
+    before = clf.decision_function(X)
+    clf.coef_decode_[:, 1::2] = 0
+    after = clf.decision_function(X)
+    assert np.abs(after - before).max() > 1e-3
+    fresh = copy.deepcopy(clf)
+    np.testing.assert_array_equal(after, fresh.decision_function(X))
+
+
+def test_candidates_changed_in_place_between_calls_give_the_right_labels():
+    clf, X, names = large()
+    scores = clf.decision_function(X)
+    given = names.copy()
+    clf.predict(X, given)
+    given[:] = names[::-1]
+    np.testing.assert_array_equal(clf.predict(X, given), names[scores.argmax(axis=1)])
+
+
+def counting(monkeypatch, kind):
+    """Record how many classes each preparation takes."""
+    calls = []
+    prepare = kind._prepare
+    monkeypatch.setattr(kind, "_prepare", lambda s, S: calls.append(len(S)) or prepare(s, S))
+    return calls
+
+
+def test_a_change_prepares_one_class_and_shares_the_others(data, monkeypatch):
+    clf = fitted(data)
+    calls = counting(monkeypatch, SAEClassifier)
+    recogniser = clf.recogniser()
+    for _ in range(3):
+        recogniser.rank(data.X, 2)
+    changed = recogniser.replace("seen0", np.ones(7)).replace("okapi", np.ones(7)).without("seen1")
+    changed = changed.replace("seen0", np.arange(7.0))
+    changed.rank(data.X, 2)
+    assert calls == [18, 1, 1, 1]
+    shared = changed._candidates.base.prepared["decode"].vectors
+    assert shared is recogniser._candidates.base.prepared["decode"].vectors
+    assert len(changed._candidates.changed.vectors) == 2
+
+
+def test_a_method_that_looks_at_all_candidates_prepares_them_all(data, monkeypatch):
+    rows = data.rows(data.split("standard").seen)
+    options = {"n_neighbors": 4, "width": 1.0, "center": False, "balance": True, "temperature": 1.0}
+    clf = AMPClassifier(data.signatures, **options).fit(data.X[rows], data.y[rows])
+    calls = counting(monkeypatch, AMPClassifier)
+    clf.recogniser().replace("okapi", np.ones(7)).without("okapi")
+    assert calls == [18, 19, 18]
+
+
+@pytest.mark.parametrize("kind", [SAEClassifier, ESZSLClassifier])
+def test_many_candidates_are_prepared_in_blocks_and_change_alike(data, monkeypatch, kind):
+    clf = fitted(data, kind)
+
+    def changed(recogniser):
+        vector = data.signatures["unseen3"]
+        return (
+            recogniser.replace("seen2", vector)
+            .replace("okapi", -vector)
+            .without("seen5")
+            .replace("seen2", 2 * vector + 1)
+        )
+
+    small = changed(clf.recogniser())
+    monkeypatch.setattr(candidates, "CLASS_BLOCK", 4)
+    calls = counting(monkeypatch, kind)
+    big = changed(clf.recogniser())
+    assert calls == []
+    np.testing.assert_allclose(big.scores(data.X), small.scores(data.X), atol=1e-12)
+    assert calls == [4, 4, 4, 4, 2]
+    np.testing.assert_array_equal(big.rank(data.X, 5).names, small.rank(data.X, 5).names)
+    assert big.signatures == small.signatures
+
+
+def test_what_cannot_be_changed_is_refused(data):
+    recogniser = fitted(data).recogniser(["seen0", "unseen1"])
+    with pytest.raises(UnknownClassError, match=r"'unseen2' .*closest is 'unseen1'.*by replace"):
+        recogniser.without("unseen2")
+    with pytest.raises(InvalidInputError, match="7 dimension names but vectors of length 6"):
+        recogniser.replace("okapi", np.ones(6))
+    with pytest.raises(InvalidInputError, match=r"'okapi' has the value nan"):
+        recogniser.replace("okapi", np.full(7, np.nan))
+    with pytest.raises(InvalidInputError, match="class okapi holds only zeros"):
+        recogniser.replace("okapi", np.zeros(7))
+    with pytest.raises(InvalidTypeError, match="class names of this recogniser are text; got 3"):
+        recogniser.replace(3, np.ones(7))
+    with pytest.raises(InvalidInputError, match="seen0 is the only candidate"):
+        recogniser.without("unseen1").without("seen0")
+    with pytest.raises(InvalidInputError, match="one-hot signatures knows its training classes"):
+        SAEClassifier(lam=1.0).fit(data.X, data.y).recogniser().replace("seen0", np.ones(18))
+
+
+def test_one_hot_classes_of_any_kind_have_a_recogniser(data):
+    numbers = np.unique(data.y, return_inverse=True)[1] * 0.5
+    clf = SAEClassifier(lam=1.0).fit(data.X, np.where(numbers > 4, True, False))
+    recogniser = clf.recogniser()
+    np.testing.assert_array_equal(recogniser.rank(data.X, 1).names[:, 0], clf.predict(data.X))
+    assert recogniser.signatures.names.tolist() == ["False", "True"]
+    assert recogniser.without(True).names.tolist() == [False]
+
+
+def test_a_recogniser_survives_pickling(data):
+    recogniser = fitted(data).recogniser().replace("okapi", np.ones(7))
+    again = pickle.loads(pickle.dumps(recogniser))
+    np.testing.assert_array_equal(again.scores(data.X), recogniser.scores(data.X))
+
+
+def test_threads_share_a_recogniser(data):
+    recogniser = fitted(data).recogniser().replace("okapi", np.ones(7))
+    X = data.X.astype(np.float32)
+    expected = recogniser.rank(X, 3)
+    with ThreadPoolExecutor(8) as pool:
+        for ranking in pool.map(lambda _: recogniser.rank(X, 3), range(64)):
+            np.testing.assert_array_equal(ranking.names, expected.names)
+
+
+def test_classes_added_by_many_threads_are_all_there(data):
+    clf = fitted(data)
+    rng = np.random.default_rng(0)
+    vectors = {f"new{i}": rng.random(7) + 0.1 for i in range(200)}
+    allowed = set(range(18, 219))
+    stop, wrong = threading.Event(), []
+
+    def watch():
+        while not stop.is_set():
+            n = clf.decision_function(data.X[:2]).shape[1]
+            if n not in allowed:
+                wrong.append(n)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: clf.add_classes({name: vectors[name]}), vectors))
+    stop.set()
+    watcher.join()
+    assert not wrong
+    assert set(vectors) <= set(clf.signatures_)
+    for name, vector in vectors.items():
+        np.testing.assert_array_equal(clf.signatures_[name], vector)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_while_classes_are_added_does_not_hang_the_child(data):
+    clf = fitted(data)
+    with prediction._growing:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)  # ends a child that hangs
+            clf.add_classes({"okapi": np.ones(7)})
+            os._exit(0 if "okapi" in clf.signatures_ else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
