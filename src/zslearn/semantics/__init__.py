@@ -8,8 +8,9 @@ if TYPE_CHECKING:
     from zslearn.semantics.coverage import Match, MatchedSignatures
     from zslearn.semantics.text_encoder import TextEncoder
     from zslearn.semantics.word_vectors import match_word_vectors
+    from zslearn.semantics.wordnet import match_wordnet
 
-__all__ = ["Match", "MatchedSignatures", "TextEncoder", "match_word_vectors"]
+__all__ = ["Match", "MatchedSignatures", "TextEncoder", "match_word_vectors", "match_wordnet"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
@@ -18,5 +19,6 @@ __getattr__, __dir__ = lazy_names(
         "MatchedSignatures": "coverage",
         "TextEncoder": "text_encoder",
         "match_word_vectors": "word_vectors",
+        "match_wordnet": "wordnet",
     },
 )

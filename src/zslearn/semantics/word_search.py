@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
+from typing import Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from zslearn.exceptions import InvalidInputError
 from zslearn.semantics.class_names import (
     Words,
     content_words,
@@ -18,7 +15,7 @@ from zslearn.semantics.class_names import (
     split_words,
 )
 
-FloatArray = NDArray[np.float64]
+Item = TypeVar("Item")
 Found = tuple[str, tuple[str, ...]]
 
 # In the order they are tried.
@@ -37,7 +34,7 @@ def key_of(word: str) -> str:
     return word.lower().translate(_SEPARATORS)
 
 
-class WordSearch:
+class WordSearch(Generic[Item]):
     """Looks for the words of class names while a vocabulary goes by.
 
     For each key, that is a word without its case and its kind of separator, one spelling is kept:
@@ -47,66 +44,58 @@ class WordSearch:
     ----------
     names : iterable of str
         Class names, or words to look for.
+    rules : sequence of str, default=RULES
+        The rules that may find a name, tried in the order of `RULES`.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], rules: Sequence[str] = RULES) -> None:
+        self._rules = frozenset(rules)
         self._names = frozenset(names)
         self._keys = frozenset(key for name in self._names for key in _keys(name))
-        self._vectors: dict[str, FloatArray] = {}
+        self._items: dict[str, Item] = {}
         self._spelling: dict[str, str] = {}
         self._near: dict[str, list[str]] = {key[:_BEGINNING]: [] for key in self._keys if key}
 
     def wants(self, word: str) -> bool:
-        """Say whether the vector of a word is needed; remember words that are much like one."""
+        """Say whether a word is needed; remember words that are much like one."""
         key = key_of(word)
         near = self._near.get(key[:_BEGINNING])
         if near is not None and len(near) < _NEAR_WORDS:
             near.append(word[:80])
-        if key not in self._keys or word in self._vectors:
+        if key not in self._keys or word in self._items:
             return False
         if word in self._names or key not in self._spelling:
             return True
         return word.islower() and not self._spelling[key].islower()
 
-    def add(self, word: str, vector: FloatArray) -> None:
-        """Keep the vector of a wanted word, at unit length."""
-        length = np.linalg.norm(vector)
-        if not np.isfinite(length) or not length:
-            kind = "only zeros" if length == 0 else "a value that is not finite"
-            raise InvalidInputError(f"the vector of the word {word!r} has {kind}.")
-        self._vectors[word] = vector / length
+    def add(self, word: str, item: Item) -> None:
+        """Keep what belongs to a wanted word."""
+        self._items[word] = item
         key = key_of(word)
         spelling = self._spelling.get(key)
         if spelling is None or (word.islower() and not spelling.islower()):
             if spelling is not None and spelling not in self._names:
-                del self._vectors[spelling]
+                del self._items[spelling]
             self._spelling[key] = word
+
+    def __getitem__(self, word: str) -> Item:
+        """Return what belongs to a word that was found."""
+        return self._items[word]
 
     def find(self, name: str) -> Found | None:
         """Return the first rule that finds a name, and the words it found; None without a hit."""
         words = split_words(name)
-        if name in self._vectors:
-            return "exact", (name,)
-        spelling = self._spelling.get(key_of(name), "")
-        if spelling.lower() == name.lower() and spelling:
-            return "case", (spelling,)
-        tries = {
-            "separator": self._whole(name, words),
-            "plural": self._other_number(words),
-            "phrase": self._phrases(words),
-            "mean of words": self._each(content_words(words) or words),
-            "head noun": self._each((head_noun(words),)) if words else None,
+        tries: dict[str, Callable[[], tuple[str, ...] | None]] = {
+            "exact": lambda: (name,) if name in self._items else None,
+            "case": lambda: self._in_another_case(name),
+            "separator": lambda: self._whole(name, words),
+            "plural": lambda: self._other_number(words),
+            "phrase": lambda: self._phrases(words),
+            "mean of words": lambda: self._each(content_words(words) or words),
+            "head noun": lambda: self._each((head_noun(words),)) if words else None,
         }
-        return next(((rule, found) for rule, found in tries.items() if found), None)
-
-    def vector_of(self, words: Iterable[str]) -> FloatArray:
-        """Return the mean of the unit vectors of words, at unit length."""
-        spelled = tuple(words)
-        mean: FloatArray = np.mean([self._vectors[word] for word in spelled], axis=0)
-        length = np.linalg.norm(mean)
-        if length < 1e-12:
-            raise InvalidInputError(f"the vectors of {' + '.join(spelled)!r} cancel each other.")
-        return mean / length
+        results = ((rule, tries[rule]()) for rule in RULES if rule in self._rules)
+        return next(((rule, found) for rule, found in results if found), None)
 
     def closest(self, name: str, n: int = 3) -> list[str]:
         """Return words of the vocabulary that are spelled much like a name."""
@@ -116,6 +105,11 @@ class WordSearch:
         }
         near = [found for key in keys for found in difflib.get_close_matches(key, spelled, n, 0.7)]
         return [spelled[key] for key in dict.fromkeys(near)][:n]
+
+    def _in_another_case(self, name: str) -> tuple[str, ...] | None:
+        """Find the name with other capitals."""
+        spelling = self._spelling.get(key_of(name))
+        return (spelling,) if spelling and spelling.lower() == name.lower() else None
 
     def _whole(self, name: str, words: Words) -> tuple[str, ...] | None:
         """Find the whole name with other separators, or with none."""

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from zslearn._files import PathLike
+from zslearn._files import PathLike, naming
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
 from zslearn.semantics.coverage import Match, MatchedSignatures, warn_of_twins
+from zslearn.semantics.name_checks import Overrides, check_names, check_overrides, missing_line
 from zslearn.semantics.vector_files import read_word_vectors
 from zslearn.semantics.word_search import WordSearch
 from zslearn.signatures import Signatures
 
-Overrides = Mapping[Any, str | Sequence[str]]
+FloatArray = NDArray[np.float64]
+Search = WordSearch[FloatArray]
 
 
 def match_word_vectors(
@@ -77,51 +80,27 @@ def match_word_vectors(
     >>> [(match.rule, match.words) for match in matched.coverage]
     [('case', ('Zebra',)), ('mean of words', ('polar', 'bears'))]
     """
-    labels = _checked_names(names)
-    replaced = _checked_overrides(overrides or {}, labels)
+    labels = check_names(names)
+    replaced = check_overrides(overrides or {}, labels)
     texts = {label: replaced.get(label, (label,)) for label in labels}
-    search = WordSearch(text for group in texts.values() for text in group)
+    search: Search = WordSearch(text for group in texts.values() for text in group)
     skipped = _search(source, search)
     matches = [_match(label, texts[label], search, label in replaced) for label in labels]
     coverage = tuple(match for match in matches if match is not None)
     if len(coverage) < len(labels):
-        missing = [label for label, match in zip(labels, matches, strict=True) if match is None]
-        raise InvalidInputError(_missing_line(missing, texts, search, skipped))
+        missing = {
+            label: next(text for text in texts[label] if search.find(text) is None)
+            for label, match in zip(labels, matches, strict=True)
+            if match is None
+        }
+        damaged = f" {skipped} words of the file are not UTF-8 and were skipped." if skipped else ""
+        raise InvalidInputError(missing_line("word vector", missing, search.closest) + damaged)
     warn_of_twins(coverage)
-    vectors = np.stack([search.vector_of(match.words) for match in coverage])
+    vectors = np.stack([_mean(match.words, search) for match in coverage])
     return MatchedSignatures(Signatures(labels, vectors), coverage)
 
 
-def _checked_names(names: Iterable[Any]) -> list[str]:
-    if isinstance(names, str):
-        raise InvalidTypeError(f"names must be several class names; got the text {names!r}.")
-    labels = list(names)
-    wrong = next((name for name in labels if not isinstance(name, str) or not name.strip()), None)
-    if wrong is not None or not labels:
-        raise InvalidInputError(
-            f"Class names must be text that is not empty, to be looked for as words; got {wrong!r}."
-            if labels
-            else "There are no class names to look for."
-        )
-    return [str(label) for label in labels]
-
-
-def _checked_overrides(overrides: Overrides, labels: Sequence[str]) -> dict[Any, tuple[str, ...]]:
-    """Return the words of each override as a tuple."""
-    unknown = [name for name in overrides if name not in labels]
-    if unknown:
-        raise InvalidInputError(f"overrides names {unknown[0]!r}, which is none of the classes.")
-    words = {
-        name: (given,) if isinstance(given, str) else tuple(given)
-        for name, given in overrides.items()
-    }
-    for name, given in words.items():
-        if not given or not all(isinstance(word, str) and word.strip() for word in given):
-            raise InvalidInputError(f"overrides[{name!r}] must be a word or several; got {given}.")
-    return words
-
-
-def _search(source: Any, search: WordSearch) -> int:
+def _search(source: Any, search: Search) -> int:
     """Let a vocabulary go by; return how many of its words are no UTF-8."""
     if isinstance(source, str | os.PathLike):
         return _search_file(source, search)
@@ -133,11 +112,11 @@ def _search(source: Any, search: WordSearch) -> int:
         )
     for word in words:
         if isinstance(word, str) and search.wants(word):
-            search.add(word, np.asarray(source[word], dtype=np.float64))
+            search.add(word, _unit(word, np.asarray(source[word], dtype=np.float64)))
     return 0
 
 
-def _search_file(path: PathLike, search: WordSearch) -> int:
+def _search_file(path: PathLike, search: Search) -> int:
     skipped = 0
 
     def wanted(word: bytes) -> bool:
@@ -149,38 +128,33 @@ def _search_file(path: PathLike, search: WordSearch) -> int:
             return False
 
     for word, vector in read_word_vectors(path, wanted):
-        try:
-            search.add(word.decode(), vector)
-        except InvalidInputError as error:
-            raise InvalidInputError(f"{os.fspath(path)}: {error}") from error
+        with naming(path):
+            search.add(word.decode(), _unit(word.decode(), vector))
     return skipped
 
 
-def _match(label: str, texts: tuple[str, ...], search: WordSearch, replaced: bool) -> Match | None:
+def _unit(word: str, vector: FloatArray) -> FloatArray:
+    """Scale the vector of a word to unit length."""
+    length = np.linalg.norm(vector)
+    if not np.isfinite(length) or not length:
+        kind = "only zeros" if length == 0 else "a value that is not finite"
+        raise InvalidInputError(f"the vector of the word {word!r} has {kind}.")
+    return vector / length
+
+
+def _mean(words: tuple[str, ...], search: Search) -> FloatArray:
+    """Return the mean of the unit vectors of words, at unit length."""
+    mean: FloatArray = np.mean([search[word] for word in words], axis=0)
+    length = np.linalg.norm(mean)
+    if length < 1e-12:
+        raise InvalidInputError(f"the vectors of {' + '.join(words)!r} cancel each other.")
+    return mean / length
+
+
+def _match(label: str, texts: tuple[str, ...], search: Search, replaced: bool) -> Match | None:
     """Find one class; every word of an override must be found."""
     found = [search.find(text) for text in texts]
     if not all(found):
         return None
     words = tuple(word for hit in found if hit for word in hit[1])
     return Match(label, "override" if replaced or not found[0] else found[0][0], words)
-
-
-def _missing_line(
-    missing: Sequence[str],
-    texts: Mapping[str, tuple[str, ...]],
-    search: WordSearch,
-    skipped: int,
-) -> str:
-    """Say which classes were not found, and which words are spelled alike."""
-    shown = []
-    for label in missing[:5]:
-        text = next(text for text in texts[label] if search.find(text) is None)
-        near = ", ".join(map(repr, search.closest(text)))
-        of = "" if text == label else f" (looked for {text!r})"
-        shown.append(f"{label!r}{of}" + (f" (the closest words are {near})" if near else ""))
-    more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-    damaged = f" {skipped} words of the file are not UTF-8 and were skipped." if skipped else ""
-    return (
-        f"No word vector was found for {', '.join(shown)}{more}. Leave them out, or pass "
-        f"overrides={{{missing[0]!r}: 'another word'}}.{damaged}"
-    )
