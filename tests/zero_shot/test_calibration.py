@@ -13,8 +13,8 @@ from zslearn.evaluation import GeneralizedProtocol
 from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import harmonic_mean, per_class_accuracy, seen_unseen_curve
 from zslearn.model_selection import ClassKFold
-from zslearn.zero_shot import CalibratedStacking, LegacyCUB, SAEClassifier
-from zslearn.zero_shot.calibration import best_mean_gamma
+from zslearn.zero_shot import CalibratedStacking, ConSEClassifier, LegacyCUB, SAEClassifier
+from zslearn.zero_shot.calibration import MAX_KEPT, choose_gamma
 
 
 @pytest.fixture(scope="module")
@@ -110,16 +110,43 @@ def test_auto_folds_keep_the_share_of_unseen_candidates(n_seen, n_unseen, folds)
     assert folds or clf.gamma_ == 0.0
 
 
-def test_best_mean_gamma_beats_every_gamma_of_a_grid(data, task):
+def test_the_chosen_gamma_beats_every_gamma_of_a_grid(data, task):
     clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0))
     curves = clf.fit(data.X[task.train], data.y[task.train]).curves_
 
     def mean(gamma):
         return np.mean([curve.at(gamma).harmonic_mean for curve in curves])
 
-    best = mean(best_mean_gamma(curves))
-    assert clf.gamma_ == best_mean_gamma(curves)
+    best = mean(clf.gamma_)
     assert best >= max(mean(gamma) for gamma in np.linspace(-2, 2, 2001)) - 1e-12
+    assert clf.cv_results_["mean_test_score"].max() == pytest.approx(best)
+
+
+def test_the_results_keep_some_of_the_biases_and_the_best(data, task, monkeypatch):
+    clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0))
+    curves = clf.fit(data.X[task.train], data.y[task.train]).curves_
+    monkeypatch.setattr("zslearn.zero_shot.calibration.MAX_KEPT", 7)
+    few = choose_gamma(curves)
+    assert few.best_params == clf.best_params_ == {"gamma": clf.gamma_}
+    gammas = [point["gamma"] for point in few.cv_results["params"]]
+    assert 7 <= len(gammas) <= 8
+    assert gammas == sorted(gammas)
+    everything = [point["gamma"] for point in clf.cv_results_["params"]]
+    assert len(everything) <= MAX_KEPT + 1
+    assert {gammas[0], gammas[-1]} == {everything[0], everything[-1]}
+
+
+def test_a_frozen_copy_has_the_bias_and_the_parameters_as_numbers(data, task):
+    X, y = data.X[task.train], data.y[task.train]
+    clf = CalibratedStacking(ConSEClassifier(data.signatures)).fit(X, y)
+    again = clf.frozen()
+    assert again.gamma == clf.gamma_
+    assert again.estimator.temperature == clf.estimator_.temperature_
+    again.fit(X, y)
+    assert again.cv_results_ is None
+    assert again.best_params_ == {}
+    new = data.X[task.test]
+    np.testing.assert_allclose(again.decision_function(new), clf.decision_function(new))
 
 
 def test_a_class_with_one_sample_and_classes_of_one_sample_only(data):

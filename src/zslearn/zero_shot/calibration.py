@@ -8,17 +8,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zslearn._parameters import Either, Instance, Number, Whole, check_parameters
 from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
-from zslearn.model_selection import ClassKFold, stratified_holdout
+from zslearn.model_selection import Choice, ClassKFold, choose, stratified_holdout
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, as_signatures
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.tags import ZeroShotTags
 
 MAX_FOLDS = 10
+# Biases kept in `cv_results_`; there are as many to choose from as samples.
+MAX_KEPT = 1000
 
 
 class CalibratedStacking(ZeroShotClassifier):
@@ -64,6 +66,11 @@ class CalibratedStacking(ZeroShotClassifier):
         and below four training classes no fold can be made.
     curves_ : list of SeenUnseenCurve
         The curve of each fold; empty if γ was not chosen.
+    cv_results_ : dict or None
+        Harmonic mean of about 1,000 of the γ tried, spread evenly and the best among them, on
+        every fold, with scikit-learn's keys; None if γ was not chosen.
+    best_params_ : dict
+        γ, if it was left to "auto".
 
     Examples
     --------
@@ -152,16 +159,29 @@ class CalibratedStacking(ZeroShotClassifier):
         Returns
         -------
         CalibratedStacking
-            With `gamma_` and `curves_` set.
+            With `gamma_`, `curves_`, `cv_results_` and `best_params_` set.
         """
         check_parameters(self)
         n_folds = 0 if self.gamma != "auto" else self._n_folds(np.unique(y))
         self.curves_ = self._fold_curves(X, y, n_folds) if n_folds else []
         if self.curves_:
-            self.gamma_ = best_mean_gamma(self.curves_)
+            choice = choose_gamma(self.curves_)
+            self.cv_results_, self.gamma_ = choice.cv_results, choice.best_params["gamma"]
         else:
+            self.cv_results_ = None
             self.gamma_ = 0.0 if self.gamma == "auto" else float(self.gamma)
+        self.best_params_ = {"gamma": self.gamma_} if self.gamma == "auto" else {}
         return self
+
+    def frozen(self) -> CalibratedStacking:
+        """Return an unfitted copy with the bias and the classifier's parameters as numbers.
+
+        Returns
+        -------
+        CalibratedStacking
+        """
+        check_is_fitted(self)
+        return clone(self).set_params(**self.best_params_, estimator=self.estimator_.frozen())
 
     def add_classes(self, new: Signatures | Mapping[Any, ArrayLike]) -> CalibratedStacking:
         """Make new classes predictable; they count as unseen. See `ZeroShotClassifier`."""
@@ -226,8 +246,8 @@ class CalibratedStacking(ZeroShotClassifier):
         return tags
 
 
-def best_mean_gamma(curves: Sequence[SeenUnseenCurve]) -> float:
-    """Return the bias of highest harmonic mean, averaged over curves: exact, no grid.
+def choose_gamma(curves: Sequence[SeenUnseenCurve]) -> Choice:
+    """Choose the bias of highest harmonic mean, averaged over curves: exact, no grid.
 
     Parameters
     ----------
@@ -236,13 +256,22 @@ def best_mean_gamma(curves: Sequence[SeenUnseenCurve]) -> float:
 
     Returns
     -------
-    float
-        The middle of the interval in which the mean is highest, the lowest of equal intervals.
+    Choice
+        The middle of the interval in which the mean is highest, the lowest of equal intervals;
+        of the others about `MAX_KEPT` are kept.
     """
     # The mean of step functions is a step function: it can only change at a gap of one of them.
     gaps = np.unique(np.concatenate([curve.gaps for curve in curves]))
-    if len(gaps) == 1:
-        return float(gaps[0])
-    inside = gaps[:-1] + (gaps[1:] - gaps[:-1]) / 2
-    mean = np.mean([curve.harmonic_means[curve.indices_at(inside)] for curve in curves], axis=0)
-    return float(inside[mean.argmax()])
+    inside = gaps if len(gaps) == 1 else gaps[:-1] + (gaps[1:] - gaps[:-1]) / 2
+    points = [{"gamma": gamma} for gamma in inside.tolist()]
+    choice = choose(points, curves, lambda curve: curve.harmonic_means[curve.indices_at(inside)])
+    return _thinned(choice, len(curves))
+
+
+def _thinned(choice: Choice, n_folds: int) -> Choice:
+    """Keep the best point and a number of others, spread evenly."""
+    params = choice.cv_results["params"]
+    spread = np.linspace(0, len(params) - 1, min(len(params), MAX_KEPT)).astype(np.intp)
+    kept = np.unique(np.append(spread, choice.best_index))
+    scores = [choice.cv_results[f"split{i}_test_score"][kept] for i in range(n_folds)]
+    return Choice.of([params[i] for i in kept], np.array(scores))

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_is_fitted
 
 from zslearn._parameters import Either, Instance, Number, Whole
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
@@ -54,6 +55,8 @@ class PSTClassifier(ZeroShotClassifier):
     ----------
     estimator_ : ZeroShotClassifier
         The fitted classifier that gives the first scores.
+    cv_results_, best_params_ : dict or None, dict
+        What the estimator chose, under names such as "estimator__temperature".
 
     Examples
     --------
@@ -107,9 +110,20 @@ class PSTClassifier(ZeroShotClassifier):
         base = ConSEClassifier() if self.estimator is None else clone(self.estimator)
         self.estimator_ = base.set_params(signatures=self.signatures)
         self.estimator_.fit(X, self.classes_[y])
+        self.best_params_ = _of_estimator(self.estimator_.best_params_)
+        found = self.estimator_.cv_results_
+        if found is not None:
+            self.cv_results_ = found | {"params": [_of_estimator(p) for p in found["params"]]}
 
-    def _choices(self) -> dict[str, Any]:
-        return {"estimator": self.estimator_.frozen()}
+    def frozen(self) -> PSTClassifier:
+        """Return an unfitted copy with the estimator's chosen parameters given as numbers.
+
+        Returns
+        -------
+        PSTClassifier
+        """
+        check_is_fitted(self)
+        return clone(self).set_params(estimator=self.estimator_.frozen())
 
     def _prepared(self, names: NDArray, vectors: NDArray) -> Recogniser:
         return Recogniser(Candidates.of(self.estimator_, names, vectors))
@@ -122,6 +136,11 @@ class PSTClassifier(ZeroShotClassifier):
         graph = neighbor_graph(points, int(self.n_neighbors), metric)
         # The prior probabilities break ties of samples that no label reaches.
         return propagated(graph, labels, float(self.alpha)) + 1e-9 * P
+
+
+def _of_estimator(params: dict[str, Any]) -> dict[str, Any]:
+    """Name parameters of the wrapped estimator as scikit-learn does."""
+    return {f"estimator__{name}": value for name, value in params.items()}
 
 
 def _standardized(first: NDArray) -> NDArray:
