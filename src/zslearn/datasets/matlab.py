@@ -1,20 +1,23 @@
-"""MATLAB files of both kinds as plain arrays: version 5 through scipy, version 7.3 through h5py."""
+"""MATLAB files as plain arrays: versions 5 to 7 by our own reader, version 7.3 through h5py."""
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.io import loadmat, whosmat
-from scipy.io.matlab import MatReadError
 
-from zslearn._optional import require
-from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn._files import check_is_file, first_line
+from zslearn.datasets import hdf5
+from zslearn.datasets.mat5 import read_variables, variable_names
+from zslearn.exceptions import InvalidInputError, ZslearnError
 
-# What scipy raises, depending on where a file is cut or damaged.
-_DAMAGE = (MatReadError, ValueError, TypeError, OSError, KeyError, IndexError, OverflowError)
+_DAMAGE = (*hdf5.DAMAGE, zlib.error)
+_MAX_DEPTH = 8
 
 
 def read_matlab(path: Path, names: tuple[str, ...] | None = None) -> dict[str, Any]:
@@ -22,25 +25,58 @@ def read_matlab(path: Path, names: tuple[str, ...] | None = None) -> dict[str, A
 
     Arrays come in MATLAB's shape, cell arrays of text as lists of str and a struct as a dict.
     """
-    _check_is_file(path)
-    return _read_v73(path, names) if _is_v73(path) else _read_v5(path, names)
+    check_is_file(path)
+    with _readable(path):
+        if not _is_v73(path):
+            found = read_variables(path, names)
+            return {name: _plain(value) for name, value in found.items()}
+        with hdf5.open_file(path) as file:
+            listed = [name for name in file if not name.startswith("#")]
+            wanted = [name for name in listed if names is None or name in names]
+            return {name: _plain_v73(hdf5.member(file, name), file) for name in wanted}
+
+
+def read_matrix(stored: dict[str, Any], name: str, path: Path) -> NDArray[Any]:
+    """Return a variable that must be a matrix of numbers."""
+    value = stored[name]
+    if not isinstance(value, np.ndarray) or value.ndim != 2 or value.dtype.kind not in "fiub":
+        got = f"shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+        raise InvalidInputError(f"{path}: {name!r} must be a matrix of numbers; got {got}.")
+    return value
+
+
+def read_indices(stored: dict[str, Any], name: str, path: Path) -> NDArray[np.intp]:
+    """Return a variable that must hold whole numbers, as a vector."""
+    values = read_matrix(stored, name, path).ravel()
+    if values.size and not (np.isfinite(values).all() and np.abs(values).max() < 2**53):
+        raise InvalidInputError(f"{path}: {name!r} must hold whole numbers.")
+    return values.astype(np.intp)
 
 
 def matlab_names(path: Path) -> list[str]:
     """Return the names of the variables in a ``.mat`` file without reading them."""
-    _check_is_file(path)
-    if _is_v73(path):
-        with _open_v73(path) as file:
+    check_is_file(path)
+    with _readable(path):
+        if not _is_v73(path):
+            return variable_names(path)
+        with hdf5.open_file(path) as file:
             return [name for name in file if not name.startswith("#")]
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn whatever a damaged file raises into one line."""
     try:
-        return [name for name, _, _ in whosmat(path)]
+        yield
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{path}: {error}") from error
+    except ZslearnError:
+        raise
     except _DAMAGE as error:
-        raise _damaged(path, error) from error
-
-
-def _check_is_file(path: Path) -> None:
-    if not path.is_file():
-        raise MissingFileError(f"There is no file {str(path)!r}; check the path.")
+        raise InvalidInputError(
+            f"{path} is not a readable MATLAB file ({first_line(error)}). It may be an "
+            "interrupted download: fetch it again."
+        ) from error
 
 
 def _is_v73(path: Path) -> bool:
@@ -51,66 +87,42 @@ def _is_v73(path: Path) -> bool:
     return start.startswith(signature) or start[512:] == signature
 
 
-def _damaged(path: Path, error: Exception) -> InvalidInputError:
-    return InvalidInputError(
-        f"{path} is not a readable MATLAB file ({error}). It may be an interrupted download: "
-        "fetch it again."
-    )
-
-
-def _read_v5(path: Path, names: tuple[str, ...] | None) -> dict[str, Any]:
-    try:
-        stored = loadmat(path, variable_names=names, simplify_cells=False)
-    except _DAMAGE as error:
-        raise _damaged(path, error) from error
-    return {name: _plain_v5(value) for name, value in stored.items() if name[:2] != "__"}
-
-
-def _plain_v5(value: NDArray[Any]) -> Any:
-    """Turn a struct into a dict and cells of text into a list of str."""
-    if value.dtype.names and value.size == 1:
-        record = value.ravel()[0]
-        return {name: _plain_v5(np.asarray(record[name])) for name in value.dtype.names}
-    if value.dtype == object:
-        return [_cell_text(cell) for cell in value.ravel()]
+def _plain(value: Any) -> Any:
+    """Turn cells into a list of str, also inside structs."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list):
+        records = value and isinstance(value[0], dict)
+        return [_plain(part) if records else _cell_text(part) for part in value]
     return value
 
 
 def _cell_text(cell: Any) -> str:
     """Return the text in a cell, which may lie in cells of its own."""
-    while isinstance(cell, np.ndarray) and cell.size == 1:
-        cell = cell.ravel()[0]
-    return str(cell) if not isinstance(cell, np.ndarray) else "".join(map(str, cell.ravel()))
+    if isinstance(cell, list):
+        return "".join(map(_cell_text, cell))
+    if isinstance(cell, np.ndarray):
+        return "".join(str(value) for value in cell.ravel(order="F"))
+    raise ValueError("a cell that holds a struct")
 
 
-def _open_v73(path: Path) -> Any:
-    h5py = require("h5py", extra="data", purpose=f"Reading {path.name}, a MATLAB 7.3 file,")
-    try:
-        return h5py.File(path, "r")
-    except OSError as error:
-        raise _damaged(path, error) from error
-
-
-def _read_v73(path: Path, names: tuple[str, ...] | None) -> dict[str, Any]:
-    with _open_v73(path) as file:
-        wanted = [name for name in file if not name.startswith("#")]
-        wanted = [name for name in wanted if names is None or name in names]
-        try:
-            return {name: _plain_v73(file[name], file) for name in wanted}
-        except _DAMAGE as error:
-            raise _damaged(path, error) from error
-
-
-def _plain_v73(item: Any, file: Any) -> Any:
+def _plain_v73(item: Any, file: Any, depth: int = 0) -> Any:
     """Read a data set in MATLAB's shape, a group as a dict and references as text."""
     if hasattr(item, "keys"):
-        return {name: _plain_v73(item[name], file) for name in item}
+        if depth > _MAX_DEPTH:
+            raise ValueError("structs within structs without end")
+        return {
+            name: _plain_v73(hdf5.member(item, name), file, depth + 1)
+            for name in item
+            if isinstance(name, str)
+        }
     if item.dtype.kind == "O":
-        return [_letters(file[reference][()]) for reference in item[()].T.ravel()]
+        return [_letters(file[reference]) for reference in hdf5.read_whole(item).T.ravel()]
     # HDF5 stores rows first, MATLAB columns first: the axes come reversed.
-    return item[()].T
+    return hdf5.read_whole(item).T
 
 
-def _letters(codes: NDArray[Any]) -> str:
+def _letters(item: Any) -> str:
     """Turn MATLAB's character codes into text."""
-    return "".join(chr(code) for code in np.asarray(codes).T.ravel())
+    hdf5.check_self_contained(item, "a cell")
+    return "".join(chr(code) for code in hdf5.read_whole(item).T.ravel())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zslearn.datasets.citations import SAE
 from zslearn.datasets.class_split import ClassSplit
 from zslearn.datasets.dataset import ZeroShotDataset
-from zslearn.datasets.matlab import read_matlab
+from zslearn.datasets.matlab import read_indices, read_matlab, read_matrix
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 
@@ -66,7 +66,8 @@ def load_sae_demo(path: str | os.PathLike[str]) -> ZeroShotDataset:
     file = Path(path)
     stored = read_matlab(file)
     param = stored.pop("param", {})
-    stored |= {name: value for name, value in param.items() if name not in stored}
+    if isinstance(param, dict):
+        stored |= {name: value for name, value in param.items() if name not in stored}
     _check_parts(stored, file)
     seen_rows, seen_names, seen_vectors = _seen(stored, file)
     test_rows, unseen_names = _unseen(stored, file)
@@ -100,7 +101,9 @@ def _check_parts(stored: dict[str, Any], file: Path) -> None:
             f"{file} has no {', '.join(lacking)}; it holds {', '.join(stored) or 'nothing'}. This "
             "is not one of the data files of the authors' demos."
         )
-    X_tr, X_te, S_tr, S_te = (stored[name] for name in ("X_tr", "X_te", "S_tr", "S_te_pro"))
+    X_tr, X_te, S_tr, S_te = (
+        read_matrix(stored, name, file) for name in ("X_tr", "X_te", "S_tr", "S_te_pro")
+    )
     if X_tr.shape[1] != X_te.shape[1] or len(X_tr) != len(S_tr) or S_tr.shape[1] != S_te.shape[1]:
         raise InvalidInputError(
             f"{file}: X_tr {X_tr.shape}, X_te {X_te.shape}, S_tr {S_tr.shape} and S_te_pro "
@@ -108,17 +111,17 @@ def _check_parts(stored: dict[str, Any], file: Path) -> None:
         )
 
 
-def _vector(stored: dict[str, Any], names: tuple[str, ...]) -> NDArray[np.intp] | None:
+def _vector(stored: dict[str, Any], names: tuple[str, ...], file: Path) -> NDArray[np.intp] | None:
     """Return the first of the named vectors that is there."""
-    present = [stored[name] for name in names if name in stored]
-    return np.asarray(present[0]).ravel().astype(np.intp) if present else None
+    present = [name for name in names if name in stored]
+    return read_indices(stored, present[0], file) if present else None
 
 
 def _seen(stored: dict[str, Any], file: Path) -> tuple[NDArray[np.intp], list[str], NDArray[Any]]:
     """Return the position of the class of each training row, class names and signatures."""
     S = np.asarray(stored["S_tr"], np.float64)
-    labels = _vector(stored, _TRAIN_LABELS)
-    if labels is None and "Y" in stored and len(stored["Y"]) == len(S):
+    labels = _vector(stored, _TRAIN_LABELS, file)
+    if labels is None and "Y" in stored and len(read_matrix(stored, "Y", file)) == len(S):
         labels = np.argmax(stored["Y"], axis=1) + 1
     if labels is None:
         vectors, rows = np.unique(S, axis=0, return_inverse=True)
@@ -138,7 +141,7 @@ def _seen(stored: dict[str, Any], file: Path) -> tuple[NDArray[np.intp], list[st
 
 def _unseen(stored: dict[str, Any], file: Path) -> tuple[NDArray[np.intp], list[str]]:
     """Return the row of `S_te_pro` of each test row, and the class names in its order."""
-    labels, order = _vector(stored, _TEST_LABELS), _vector(stored, _TEST_CLASSES)
+    labels, order = (_vector(stored, names, file) for names in (_TEST_LABELS, _TEST_CLASSES))
     if labels is None or order is None:
         what, names = (
             ("test labels", _TEST_LABELS) if labels is None else ("test classes", _TEST_CLASSES)
@@ -161,7 +164,7 @@ def _spaces(stored: dict[str, Any], names: NDArray[Any], seen: Any) -> dict[str,
     """Return the semantic space, and the other table of unseen classes where it differs."""
     spaces = {"signatures": Signatures(names, np.concatenate([seen, stored["S_te_pro"]]))}
     truth = stored.get("S_te_gt")
-    if truth is not None and truth.shape == stored["S_te_pro"].shape:
+    if isinstance(truth, np.ndarray) and truth.shape == stored["S_te_pro"].shape:
         if not np.array_equal(truth, stored["S_te_pro"]):
             spaces["ground truth"] = Signatures(names, np.concatenate([seen, truth]))
     return spaces

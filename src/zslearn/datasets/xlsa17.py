@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from zslearn.datasets.citations import xlsa17_citation
 from zslearn.datasets.dataset import ZeroShotDataset
-from zslearn.datasets.matlab import matlab_names, read_matlab
+from zslearn.datasets.matlab import matlab_names, read_indices, read_matlab, read_matrix
 from zslearn.datasets.xlsa17_semantics import other_spaces, read_split_file
 from zslearn.datasets.xlsa17_splits import find_splits
 from zslearn.exceptions import InvalidInputError, MissingFileError, ZslearnError
@@ -159,8 +159,9 @@ def _read_features(
     lacking = [name for name in ("features", "labels") if name not in stored]
     if lacking:
         raise InvalidInputError(f"{path} has no {' and no '.join(lacking)}.")
-    X, labels = stored["features"].T, np.asarray(stored["labels"]).ravel()
-    if X.ndim != 2 or len(X) != len(labels):
+    X = read_matrix(stored, "features", path).T
+    labels = read_indices(stored, "labels", path)
+    if len(X) != len(labels):
         raise InvalidInputError(
             f"{path}: features must be n_features × n_samples with one label a sample; got "
             f"{stored['features'].shape} and {len(labels)} labels."
@@ -168,9 +169,10 @@ def _read_features(
     return X, _label_names(labels, classes, path), stored.get("image_files")
 
 
-def _label_names(labels: NDArray[Any], classes: list[str], path: Path) -> NDArray[Any]:
+def _label_names(numbers: NDArray[np.intp], classes: list[str], path: Path) -> NDArray[Any]:
     """Turn 1-based positions in the class table into class names."""
-    numbers = labels.astype(np.intp)
+    if not numbers.size:
+        return np.empty(0, "U1")
     if numbers.min() < 1 or numbers.max() > len(classes):
         raise InvalidInputError(
             f"{path}: labels run from {numbers.min()} to {numbers.max()}; the split file has "

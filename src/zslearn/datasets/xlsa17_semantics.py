@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.datasets.awa_names import attribute_names
-from zslearn.datasets.matlab import read_matlab
+from zslearn.datasets.matlab import read_indices, read_matlab, read_matrix
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 
@@ -37,6 +37,9 @@ def read_split_file(path: Path, attributes: str) -> SplitFile:
     stored = read_matlab(path, ("att", "original_att", "wv", "allclasses_names", *ROWS))
     if "att" not in stored:
         raise InvalidInputError(f"{path} has no matrix 'att', so it is not an xlsa17 split file.")
+    for name in ("att", "original_att", "wv"):
+        if name in stored:
+            read_matrix(stored, name, path)
     classes = _class_names(stored, path)
     dimensions = _dimensions(path.parent, stored["att"].shape[0])
     spaces = {
@@ -44,7 +47,7 @@ def read_split_file(path: Path, attributes: str) -> SplitFile:
     }
     if "wv" in stored:
         spaces["word vectors"] = _signatures(classes, stored["wv"], None)
-    rows = {name[:-4]: _rows(stored[name], name, path) for name in ROWS if name in stored}
+    rows = {name[:-4]: _rows(stored, name, path) for name in ROWS if name in stored}
     return SplitFile(path, classes, spaces, rows)
 
 
@@ -90,7 +93,7 @@ def _class_names(stored: dict[str, Any], path: Path) -> list[str]:
     if not isinstance(names, list) or len(names) != n_classes:
         raise InvalidInputError(
             f"{path}: allclasses_names must hold one name for each of the {n_classes} columns of "
-            f"att; got {len(names)}."
+            f"att; got {len(names) if isinstance(names, list) else type(names).__name__}."
         )
     return [name.strip() for name in names]
 
@@ -106,6 +109,10 @@ def _att(stored: dict[str, Any], path: Path, attributes: str) -> NDArray[np.floa
     """Return `att` or `original_att` with missing entries at 0."""
     att = np.array(stored["att"], np.float64)
     original = stored.get("original_att")
+    if original is not None and original.shape != att.shape:
+        raise InvalidInputError(
+            f"{path}: att has the shape {att.shape} and original_att {original.shape}."
+        )
     missing = _missing(att if original is None else np.asarray(original, np.float64))
     if attributes == "original":
         if original is None:
@@ -144,9 +151,9 @@ def _signatures(
     return Signatures(classes, np.asarray(columns, np.float64).T, dimensions)
 
 
-def _rows(indices: NDArray[Any], name: str, path: Path) -> NDArray[np.intp]:
+def _rows(stored: dict[str, Any], name: str, path: Path) -> NDArray[np.intp]:
     """Turn MATLAB's 1-based indices into rows."""
-    rows = np.asarray(indices).ravel().astype(np.intp) - 1
+    rows = read_indices(stored, name, path) - 1
     if rows.size and rows.min() < 0:
         raise InvalidInputError(
             f"{path}: {name} holds {rows.min() + 1}; xlsa17 files count from 1. "

@@ -1,20 +1,24 @@
-"""Readers of other people's files: HDF5 with MATLAB 7.3, Zarr, Parquet."""
+"""Readers of other people's files: HDF5 with MATLAB 7.3, and Parquet."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._files import first_line, naming
 from zslearn._optional import require
-from zslearn.exceptions import InvalidInputError
+from zslearn.datasets import hdf5
+from zslearn.exceptions import InvalidInputError, ZslearnError
 from zslearn.scale.source import Block, RowSource, Source, label_sum
 
 FEATURE_KEYS = ("X", "features", "feat", "data")
 LABEL_KEYS = ("y", "labels", "label", "targets")
+MAX_FEATURES = 2**22  # more is a false announcement, and one block of it would fill the memory
 Keys = tuple[str, str]
 
 
@@ -27,11 +31,13 @@ class ContainerSource(RowSource):
 
     def __init__(self, path: Path, container: Any, keys: Keys | None) -> None:
         features, labels = keys or (_found(path, container, FEATURE_KEYS, "features"), None)
+        label_key = labels or _found(path, container, LABEL_KEYS, "labels")
         self._key = features
         self._X = _member(path, container, features)
-        label_key = labels or _found(path, container, LABEL_KEYS, "labels")
         self._y = plain_labels(np.asarray(_member(path, container, label_key)[()]), path)
         shape = self._X.shape
+        if np.dtype(self._X.dtype).kind not in "fiu":
+            raise InvalidInputError(f"{path}: {features!r} must hold numbers; got {self._X.dtype}.")
         if len(shape) != 2 or len(self._y) not in shape:
             raise InvalidInputError(
                 f"{path}: {features!r} of shape {shape} does not fit {len(self._y)} labels of "
@@ -40,6 +46,8 @@ class ContainerSource(RowSource):
         self.path = path
         self._reversed = shape[0] != len(self._y)
         self.n_rows, self.n_features = (shape[1], shape[0]) if self._reversed else shape
+        if not 0 < self.n_features <= MAX_FEATURES:
+            raise InvalidInputError(f"{path}: {features!r} announces {self.n_features} features.")
 
     def read(self, start: int, stop: int) -> NDArray:
         """Return the features of these rows."""
@@ -47,9 +55,10 @@ class ContainerSource(RowSource):
             if self._reversed:
                 return np.ascontiguousarray(np.asarray(self._X[:, start:stop]).T)
             return np.asarray(self._X[start:stop])
-        except (OSError, KeyError, RuntimeError) as error:
+        except hdf5.DAMAGE as error:
             raise InvalidInputError(
-                f"{self.path} could not be read at rows {start} to {stop - 1} ({error}). It is "
+                f"{self.path} could not be read at rows {start} to {stop - 1} "
+                f"({first_line(error)}). It is "
                 "damaged or gone; a checkpoint lets the pass continue."
             ) from error
 
@@ -71,25 +80,35 @@ class ContainerSource(RowSource):
 
 def open_hdf5(path: Path, keys: Keys | None) -> ContainerSource:
     """Open an HDF5 file or a MATLAB 7.3 file."""
-    h5py = require("h5py", extra="data", purpose=f"Reading {path.name}")
     try:
-        file = h5py.File(path, "r")
-    except OSError as error:
-        raise InvalidInputError(
-            f"{path} is not a readable HDF5 file ({error}). A MATLAB file must be of version 7.3: "
-            "save it with -v7.3, or load it with zslearn.datasets."
-        ) from error
-    return ContainerSource(path, file, keys)
+        return ContainerSource(path, _Hdf5(hdf5.open_file(path)), keys)
+    except ZslearnError:
+        raise
+    except hdf5.DAMAGE as error:
+        remedy = (
+            "A MATLAB file must be of version 7.3: save it with -v7.3, or load it with "
+            "zslearn.datasets."
+        )
+        raise hdf5.damaged(path, error, remedy) from error
 
 
-def open_zarr(path: Path, keys: Keys | None) -> ContainerSource:
-    """Open a Zarr group."""
-    zarr = require("zarr", extra="zarr", purpose=f"Reading {path.name}")
-    try:
-        group = zarr.open_group(str(path), mode="r")
-    except (OSError, ValueError, KeyError) as error:
-        raise InvalidInputError(f"{path} is not a readable Zarr group ({error}).") from error
-    return ContainerSource(path, group, keys)
+class _Hdf5:
+    """Names and data sets of an HDF5 file, each checked before it is read."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._file)
+
+    def __contains__(self, name: str) -> bool:
+        return self._file.get(name, getlink=True) is not None
+
+    def __getitem__(self, name: str) -> Any:
+        item = hdf5.member(self._file, name)
+        if not hasattr(item, "shape"):
+            raise InvalidInputError(f"{name!r} is a group; name a data set in it.")
+        return item
 
 
 class ParquetSource(Source):
@@ -100,84 +119,126 @@ class ParquetSource(Source):
 
     def __init__(self, path: Path, keys: Keys | None) -> None:
         parquet = require("pyarrow.parquet", extra="table", purpose="Reading Parquet")
-        try:
+        self.path = path
+        with self._readable("is not a readable Parquet file"):
             self._file = parquet.ParquetFile(path)
-        except (OSError, ValueError) as error:
-            raise InvalidInputError(f"{path} is not a readable Parquet file ({error}).") from error
-        names = self._file.schema_arrow.names
+            names = self._file.schema_arrow.names
         self._keys = keys or (
             _found(path, names, FEATURE_KEYS, "features"),
             _found(path, names, LABEL_KEYS, "labels"),
         )
         for key in self._keys:
             _check_known(path, key, names)
-        self.path = path
         self.n_rows = self._file.metadata.num_rows
-        first = next(self._file.iter_batches(batch_size=1, columns=[self._keys[0]]), None)
-        if first is None:
+        with self._readable("could not be read at its first row"):
+            first = next(self._file.iter_batches(batch_size=1, columns=[self._keys[0]]), None)
+        if first is None or not self.n_rows:
             raise InvalidInputError(f"{path} holds no rows.")
         self.n_features = self._matrix(first.column(0)).shape[1]
 
     def blocks(self, block_rows: int, skip: int = 0) -> Iterator[Block]:
         """Yield blocks of rows."""
         start = 0
-        try:
-            for batch in self._file.iter_batches(batch_size=block_rows, columns=list(self._keys)):
-                if start >= skip * block_rows:
-                    X, y = (batch.column(batch.schema.names.index(key)) for key in self._keys)
-                    yield Block(start, self._matrix(X), _arrow_labels(y, self.path))
-                start += batch.num_rows
-        except OSError as error:
-            raise InvalidInputError(
-                f"{self.path} could not be read after row {start} ({error}). It is damaged or "
-                "gone; a checkpoint lets the pass continue."
-            ) from error
+        batches = self._file.iter_batches(batch_size=block_rows, columns=list(self._keys))
+        while True:
+            with self._readable(
+                f"could not be read after row {start}", "A checkpoint lets the pass continue."
+            ):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            if start >= skip * block_rows:
+                X, y = (batch.column(batch.schema.names.index(key)) for key in self._keys)
+                yield Block(start, self._matrix(X), _arrow_labels(y, self.path))
+            start += batch.num_rows
 
     def labels(self) -> NDArray:
         """Return the labels of all rows, which are a column of their own."""
-        return _arrow_labels(self._file.read(columns=[self._keys[1]]).column(0), self.path)
+        with self._readable("could not be read"):
+            column = self._file.read(columns=[self._keys[1]]).column(0)
+        return _arrow_labels(column, self.path)
 
     def identity(self) -> list[Any]:
         """Return name and shape of the features."""
         return [self.path.name, *self._keys, self.n_rows, self.n_features]
 
-    def _matrix(self, column: Any) -> NDArray:
-        """Turn a column of lists or of binary values into a matrix."""
+    @contextmanager
+    def _readable(self, what: str, remedy: str = "It is damaged or gone.") -> Iterator[None]:
+        """Turn whatever pyarrow raises for a damaged file into one line."""
         import pyarrow as pa
 
+        damage = (pa.ArrowException, OSError, ValueError, TypeError, LookupError, OverflowError)
+        try:
+            yield
+        except damage as error:
+            raise InvalidInputError(
+                f"{self.path} {what} ({first_line(error)}). {remedy}"
+            ) from error
+
+    def _matrix(self, column: Any) -> NDArray:
+        """Turn a column of lists or of binary values into a matrix."""
         if column.null_count:
             raise InvalidInputError(f"{self.path}: column {self._keys[0]!r} has missing values.")
-        if pa.types.is_fixed_size_binary(column.type):
-            width = column.type.byte_width // 4
-            flat = np.frombuffer(column.buffers()[1], dtype=np.float32)
-            return flat.reshape(-1, width)[column.offset : column.offset + len(column)]
-        if pa.types.is_binary(column.type):
-            values = column.to_pylist()
-            lengths = {len(value) for value in values}
-            if len(lengths) == 1:
-                return np.frombuffer(b"".join(values), dtype=np.float32).reshape(len(values), -1)
-        elif hasattr(column, "flatten"):
-            flat = column.flatten().to_numpy(zero_copy_only=False)
-            if len(column) and flat.dtype.kind in "fiu" and len(flat) % len(column) == 0:
-                return flat.reshape(len(column), -1)
-        raise InvalidInputError(
-            f"{self.path}: column {self._keys[0]!r} must hold lists or binary values of one length."
-        )
+        with self._readable("could not be read"):
+            matrix = _stacked(column)
+        if matrix is None or matrix.shape[1] != getattr(self, "n_features", matrix.shape[1]):
+            raise InvalidInputError(
+                f"{self.path}: column {self._keys[0]!r} must hold lists or binary values of one "
+                "length."
+            )
+        if not 0 < matrix.shape[1] <= MAX_FEATURES:
+            raise InvalidInputError(f"{self.path} announces {matrix.shape[1]} features.")
+        return matrix
+
+
+def _stacked(column: Any) -> NDArray | None:
+    """Return the rows of a column side by side, or None if they have no one length."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_fixed_size_binary(kind) and kind.byte_width % 4 == 0:
+        flat = np.frombuffer(column.buffers()[1], dtype=np.float32)
+        rows = flat.reshape(-1, kind.byte_width // 4)
+        return rows[column.offset : column.offset + len(column)]
+    if pa.types.is_binary(kind):
+        values = column.to_pylist()
+        if len({len(value) for value in values}) == 1 and len(values[0]) % 4 == 0:
+            return np.frombuffer(b"".join(values), dtype=np.float32).reshape(len(values), -1)
+        return None
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or _is_fixed_list(kind)):
+        return None
+    lengths = np.diff(column.offsets) if not _is_fixed_list(kind) else [kind.list_size]
+    flat = column.flatten()
+    if len(set(np.asarray(lengths).tolist())) != 1 or flat.null_count:
+        return None
+    numbers = flat.to_numpy(zero_copy_only=False)
+    return numbers.reshape(len(column), -1) if numbers.dtype.kind in "fiu" else None
+
+
+def _is_fixed_list(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_fixed_size_list(kind))
 
 
 def plain_labels(y: NDArray, path: Path) -> NDArray:
     """Return labels as a vector of text or whole numbers."""
     flat = y.ravel()
-    if flat.dtype.kind == "O":
-        flat = np.array([v.decode() if isinstance(v, bytes) else str(v) for v in flat])
-    if flat.dtype.kind == "S":
-        flat = np.char.decode(flat, "utf-8")
+    try:
+        if flat.dtype.kind == "O":
+            flat = np.array([v.decode() if isinstance(v, bytes) else str(v) for v in flat])
+        if flat.dtype.kind == "S":
+            flat = np.char.decode(flat, "utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{path}: a label is not UTF-8 text ({error}).") from error
+    if flat.dtype.kind == "T":
+        flat = flat.astype(str)
     if flat.dtype.kind == "f":
         whole = np.zeros(len(flat), dtype=np.int64)
-        np.copyto(whole, flat, casting="unsafe", where=np.isfinite(flat))
-        if not np.array_equal(whole, flat):
-            raise InvalidInputError(f"{path}: labels must be whole numbers or text.")
-        flat = whole
+        np.copyto(whole, flat, casting="unsafe", where=np.abs(flat) < 2**53)
+        flat = whole if np.array_equal(whole, flat) else flat
+    if flat.dtype.kind not in "iuU":
+        raise InvalidInputError(f"{path}: labels must be whole numbers or text.")
     return flat
 
 
@@ -200,7 +261,8 @@ def _found(path: Path, container: Any, usual: tuple[str, ...], what: str) -> str
 
 def _member(path: Path, container: Any, key: str) -> Any:
     _check_known(path, key, container)
-    return container[key]
+    with naming(path):
+        return container[key]
 
 
 def _check_known(path: Path, key: str, container: Any) -> None:

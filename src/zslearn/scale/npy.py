@@ -9,6 +9,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from zslearn._files import first_line
+from zslearn.datasets.feature_files import ARRAY_DAMAGE
 from zslearn.exceptions import InvalidInputError, MissingFileError
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -26,9 +28,9 @@ class NpyFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.shape, self.dtype, self._offset, self._by_columns = _header(path)
-        if len(self.shape) != 2:
+        if len(self.shape) != 2 or min(self.shape) < 0:
             raise InvalidInputError(
-                f"{path} must hold a matrix, one row a sample; got the shape {self.shape}."
+                f"{path} must hold a matrix, one row per sample; got the shape {self.shape}."
             )
         needed = self._offset + self.shape[0] * self._row_bytes
         if path.stat().st_size < needed:
@@ -79,8 +81,10 @@ def _header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any], int, bool]:
             offset = file.tell()
     except FileNotFoundError as error:
         raise _vanished(path) from error
-    except (ValueError, KeyError, EOFError) as error:
-        raise InvalidInputError(f"{path} is not a readable .npy file ({error}).") from error
+    except ARRAY_DAMAGE as error:
+        raise InvalidInputError(
+            f"{path} is not a readable .npy file ({first_line(error)})."
+        ) from error
     if dtype.hasobject or dtype.kind not in "fiu":
         raise InvalidInputError(f"{path} must hold numbers; got type {dtype}.")
     return shape, dtype, offset, by_columns and len(shape) > 1

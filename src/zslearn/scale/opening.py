@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from zslearn.datasets.feature_files import read_array
 from zslearn.exceptions import InvalidInputError, MissingFileError
-from zslearn.scale.formats import ParquetSource, open_hdf5, open_zarr
+from zslearn.scale.formats import ParquetSource, open_hdf5
 from zslearn.scale.npy import NpyFile
 from zslearn.scale.source import (
     ArraySource,
@@ -23,6 +23,7 @@ from zslearn.scale.source import (
     label_sum,
 )
 from zslearn.scale.store import StoreSource
+from zslearn.scale.zarr_store import open_zarr
 
 _HDF5 = (".h5", ".hdf5", ".mat")
 

@@ -1,0 +1,75 @@
+"""HDF5 files that are read by themselves: nothing outside the file is opened on their word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn._files import first_line
+from zslearn._optional import require
+from zslearn.exceptions import InvalidInputError
+
+# What h5py raises, depending on where a file is cut or damaged.
+DAMAGE = (
+    OSError,
+    RuntimeError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    OverflowError,
+    MemoryError,
+    NotImplementedError,
+)
+# Compression makes data at most about a thousand times smaller; more is a false announcement.
+_MAX_RATIO = 1100
+_SMALL = 2**20
+
+
+def open_file(path: Path) -> Any:
+    """Open an HDF5 file for reading."""
+    h5py = require("h5py", extra="data", purpose=f"Reading {path.name}")
+    return h5py.File(path, "r")
+
+
+def member(file: Any, name: str) -> Any:
+    """Return a group or data set, refusing what lies in another file or leads elsewhere."""
+    h5py = require("h5py", extra="data", purpose="Reading HDF5")
+    parts = [part for part in name.split("/") if part]
+    for depth in range(1, len(parts) + 1):
+        link = file.get("/".join(parts[:depth]), getlink=True)
+        if link is not None and not isinstance(link, h5py.HardLink):
+            raise InvalidInputError(
+                f"{name!r} is a link to another place; copy the data into the file."
+            )
+    item = file[name]
+    check_self_contained(item, name)
+    return item
+
+
+def check_self_contained(item: Any, name: str) -> None:
+    """Refuse a data set whose numbers are in other files, or that announces too many of them."""
+    if not hasattr(item, "shape"):
+        return
+    if item.external or item.is_virtual:
+        raise InvalidInputError(
+            f"{name!r} keeps its data in another file; copy the data into the file."
+        )
+    stored = int(item.id.get_storage_size())
+    if item.shape is None or item.nbytes > max(_SMALL, _MAX_RATIO * stored):
+        raise InvalidInputError(
+            f"{name!r} announces the shape {item.shape} and holds {stored} bytes; write it again."
+        )
+
+
+def read_whole(item: Any) -> NDArray[Any]:
+    """Return all values of a data set."""
+    return np.asarray(item[()])
+
+
+def damaged(path: Path, error: BaseException, remedy: str) -> InvalidInputError:
+    """Say in one line that a file cannot be read."""
+    return InvalidInputError(f"{path} is not a readable HDF5 file ({first_line(error)}). {remedy}")
