@@ -65,10 +65,11 @@ def test_numbers_of_python_and_numpy_are_numbers(value: object) -> None:
         ),
         (
             Numbers(Number(above=0)),
-            [[1, 2.5], (1,), 3.0, np.logspace(0, 1, 3), range(1, 3)],
-            [[], [1, -1], [1, "2"], [True], [[1.0]], [[1], [1, 2]], "12", {"a": 1}],
+            [[1, 2.5], (1,), np.logspace(0, 1, 3), range(1, 3)],
+            [3.0, [], [1, -1], [1, "2"], [True], [[1.0]], [[1], [1, 2]], "12", {"a": 1}],
             "a list of positive numbers",
         ),
+        (Numbers(Whole(1)), [[1, 5]], [[1.0], [0]], "a list of whole numbers of at least 1"),
         (Instance(dict, "a dict"), [{}], [[], None], "a dict"),
         (Constraint("an even number", lambda n: n % 2 == 0), [2], [3], "an even number"),
         (Either("l2", None), ["l2", np.str_("l2"), None], ["l1", 0, False, ["l2"]], "'l2' or None"),

@@ -72,15 +72,15 @@ class Flag(Constraint):
 
 
 class Numbers(Constraint):
-    """A list or vector of numbers, each of them allowed by `each`; one number will do."""
+    """A list or vector of numbers, each of them allowed by `each`."""
 
-    def __init__(self, each: Number) -> None:
+    def __init__(self, each: Number | Whole) -> None:
         def allows(value: Any) -> bool:
             try:
                 array = np.asarray(value)
             except ValueError:  # lists of different lengths
                 return False
-            good = array.ndim <= 1 and array.size > 0 and array.dtype.kind in "iuf"
+            good = array.ndim == 1 and array.size > 0 and array.dtype.kind in "iuf"
             return good and all(map(each.allows, array.flat))
 
         kind = each.words.removeprefix("a ").replace("number", "numbers", 1)

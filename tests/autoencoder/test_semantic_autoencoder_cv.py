@@ -77,9 +77,9 @@ def test_the_default_grid_has_thirty_values():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"cv": 1}, "at least 2 folds"),
+        ({"cv": 1}, "cv must be a whole number of at least 2 or a scikit-learn splitter"),
         ({"cv": ShuffleSplit(3, random_state=0)}, "every row exactly once"),
-        ({"solver": "reference"}, "no λ path"),
+        ({"solver": "reference"}, "solver must be 'auto', 'spectral' or 'tridiagonal'"),
         ({"solver": "magic"}, "solver must be"),
         ({"direction": "both"}, "direction must be"),
         ({"lams": []}, "lams must be"),

@@ -93,11 +93,11 @@ def test_progress_tells_every_epoch():
 @pytest.mark.parametrize(
     ("wrong", "match"),
     [
-        ({"step": "newton"}, "step must be one of"),
+        ({"step": "newton"}, "step must be 'sgd', 'adagrad' or 'adam'"),
         ({"learning_rate": 0.0}, "learning_rate must be a positive"),
-        ({"batch_size": 0}, "batch_size must be a positive"),
-        ({"momentum": 1.0}, "momentum must lie"),
-        ({"epochs": 0}, "epochs must be at least 1"),
+        ({"batch_size": 0}, "batch_size must be a whole number"),
+        ({"momentum": 1.0}, "momentum must be a number of at least 0 and below 1"),
+        ({"epochs": 0}, "epochs must be a whole number of at least 1"),
     ],
 )
 def test_unusable_choices_are_refused(wrong, match):

@@ -50,7 +50,7 @@ def test_floor_is_that_of_the_population():
         ({"sizes": "1:2:3"}, "'equal', '1:2:4'"),
         ({"sizes": [5, 1, 5]}, "at least 2 samples"),
         ({"noise": -1.0}, "noise must be"),
-        ({"n_test": 5}, "n_test must be at least 6"),
+        ({"n_test": 5}, "n_test must be a whole number of at least 6"),
     ],
 )
 def test_refusals(options, message):

@@ -93,12 +93,14 @@ def test_seed_repeats_the_data():
     "name", ["n_seen", "n_unseen", "n_per_class", "n_features", "n_dimensions"]
 )
 def test_counts_below_one_are_refused(name):
-    with pytest.raises(InvalidInputError, match=f"{name} must be at least 1; got 0"):
+    with pytest.raises(
+        InvalidInputError, match=f"{name} must be a whole number of at least 1; got 0"
+    ):
         make_zero_shot(**{name: 0})
 
 
 @pytest.mark.parametrize("name", ["noise", "domain_shift"])
 @pytest.mark.parametrize("value", [-0.1, np.inf, np.nan])
 def test_sizes_that_are_no_sizes_are_refused(name, value):
-    with pytest.raises(InvalidInputError, match=f"{name} must be a finite number .*got {value}"):
+    with pytest.raises(InvalidInputError, match=f"{name} must be a number .*got {value}"):
         make_zero_shot(**{name: value})

@@ -44,7 +44,7 @@ def test_patch_means_equal_brute_force(size):
 def test_patch_means_refuse_wrong_input():
     with pytest.raises(InvalidInputError, match=r"got shape \(4, 4\)"):
         patch_means(np.zeros((4, 4)))
-    with pytest.raises(InvalidInputError, match="at least 1 pixel; got 0"):
+    with pytest.raises(InvalidInputError, match="size must be a whole number of at least 1; got 0"):
         patch_means(np.zeros((4, 4, 1)), 0)
 
 

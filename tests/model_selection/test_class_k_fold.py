@@ -134,7 +134,9 @@ def test_y_without_class_labels_is_refused(y, message):
 
 @pytest.mark.parametrize("n_splits", [1, 0, 2.0, True, "3"])
 def test_impossible_number_of_folds_is_refused(n_splits):
-    with pytest.raises(InvalidInputError, match=f"integer of at least 2; got {n_splits!r}"):
+    with pytest.raises(
+        InvalidInputError, match=f"n_splits must be a whole number of at least 2; got {n_splits!r}"
+    ):
         ClassKFold(n_splits)
 
 

@@ -30,5 +30,5 @@ def test_every_sample_is_equally_likely():
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, "a", True])
 def test_refuses_no_share(share):
-    with pytest.raises(InvalidInputError, match="between 0 and 1"):
+    with pytest.raises(InvalidInputError, match="share must be a number above 0 and below 1"):
         stratified_holdout([0, 0, 1], share=share)

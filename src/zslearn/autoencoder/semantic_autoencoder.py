@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from zslearn._parameters import Constraint, Either, Number, check_parameters
 from zslearn.core import sylvester
 from zslearn.core.moments import PairMoments
 from zslearn.core.row_space import row_space
@@ -23,6 +24,7 @@ SOLVERS = get_args(Solver)
 class TiedLinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Encode with W and decode with its transpose; how W is learned is the subclass's business."""
 
+    parameter_constraints: ClassVar[dict[str, Constraint]] = {"solver": Either(*SOLVERS)}
     solver: Solver
     coef_: NDArray
 
@@ -85,12 +87,6 @@ class TiedLinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if self.solver == "reference":
             return sylvester.solve_reference(A, G, C, lam)
         return sylvester.solve(A, G, C, lam, self.solver)
-
-    def _check_solver(self) -> None:
-        if self.solver not in SOLVERS:
-            raise InvalidInputError(
-                f"solver must be one of {', '.join(SOLVERS)}; got {self.solver!r}."
-            )
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray]:
         X, S = validate_data(
@@ -161,6 +157,8 @@ class SemanticAutoencoder(TiedLinearMap):
     ((100, 3), (100, 10))
     """
 
+    parameter_constraints: ClassVar[dict[str, Constraint]] = {"lam": Number(above=0)}
+
     def __init__(self, lam: float = 1.0, *, solver: Solver = "auto") -> None:
         self.lam = lam
         self.solver = solver
@@ -180,8 +178,8 @@ class SemanticAutoencoder(TiedLinearMap):
         SemanticAutoencoder
             The fitted model.
         """
-        lam = check_lam(self.lam)
-        self._check_solver()
+        check_parameters(self)
+        lam = float(self.lam)
         X, S = self._validated(X, y, reset=True)
         self._moments: PairMoments | None = None
         self.n_samples_seen_ = X.shape[0]
@@ -209,8 +207,8 @@ class SemanticAutoencoder(TiedLinearMap):
         SemanticAutoencoder
             The updated model.
         """
-        lam = check_lam(self.lam)
-        self._check_solver()
+        check_parameters(self)
+        lam = float(self.lam)
         known: PairMoments | None = getattr(self, "_moments", None)
         X, S = self._validated(X, y, reset=known is None)
         batch = PairMoments.of(X, S)
@@ -224,16 +222,3 @@ class SemanticAutoencoder(TiedLinearMap):
         self.n_samples_seen_ = int(moments.n_samples)
         self.coef_ = self._solved(moments, lam)
         return self
-
-
-def check_lam(lam: object) -> float:
-    """Return λ as a float, or say why it cannot be one."""
-    if isinstance(lam, bool) or not isinstance(lam, (int, float, np.integer, np.floating)):
-        raise InvalidInputError(f"lam must be a positive number; got {lam!r}.")
-    value = float(lam)
-    if not (np.isfinite(value) and value > 0):
-        raise InvalidInputError(
-            f"lam must be positive and finite; got {value}. Its limits 0 and infinity are plain "
-            "least squares from semantics to features and from features to semantics."
-        )
-    return value

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.model_selection import GroupKFold, check_cv
 
+from zslearn._parameters import Constraint, Either, Number, Numbers, Whole, check_parameters
 from zslearn.autoencoder.semantic_autoencoder import Solver, TiedLinearMap
 from zslearn.core import sylvester
 from zslearn.core.lam_path import RELATIVE_LAMS, checked_lams
@@ -17,6 +18,10 @@ from zslearn.core.moments import PairMoments
 from zslearn.core.row_space import row_space
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import choose
+
+
+def _is_splitter(cv: Any) -> bool:
+    return callable(getattr(cv, "get_n_splits", None)) and not isinstance(cv, type)
 
 
 class SemanticAutoencoderCV(TiedLinearMap):
@@ -65,6 +70,13 @@ class SemanticAutoencoderCV(TiedLinearMap):
     (True, 30)
     """
 
+    parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        "lams": Either(None, Numbers(Number(above=0))),
+        "cv": Either(Whole(2), Constraint("a scikit-learn splitter", _is_splitter)),
+        "direction": Either("encode", "decode"),
+        "solver": Either("auto", "spectral", "tridiagonal"),
+    }
+
     def __init__(
         self,
         lams: ArrayLike | None = None,
@@ -93,7 +105,7 @@ class SemanticAutoencoderCV(TiedLinearMap):
         SemanticAutoencoderCV
             The fitted model.
         """
-        self._check_choices()
+        check_parameters(self)
         X, S = self._validated(X, y, reset=True)
         lift = None
         if X.shape[0] < X.shape[1] and not sparse.issparse(X):
@@ -169,12 +181,3 @@ class SemanticAutoencoderCV(TiedLinearMap):
         else:
             power, norm = float(np.sum((part.semantic_gram @ W) * W)), part.feature_gram
         return (power - 2.0 * cross + float(np.trace(norm))) / part.n_samples
-
-    def _check_choices(self) -> None:
-        self._check_solver()
-        if self.solver == "reference":
-            raise InvalidInputError("solver='reference' has no λ path; use SemanticAutoencoder.")
-        if self.direction not in ("encode", "decode"):
-            raise InvalidInputError(
-                f"direction must be 'encode' or 'decode'; got {self.direction!r}."
-            )

@@ -192,7 +192,7 @@ class SAEMapping(MomentMapping):
         if self.lams is None:
             mean_square = float(np.einsum("ij,ij->", X, X, dtype=np.float64)) / X.size
             return LAM_GRID / (mean_square or 1.0)
-        return np.atleast_1d(np.asarray(self.lams, dtype=np.float64))
+        return np.asarray(self.lams, dtype=np.float64)
 
 
 def sae_path(statistics: Statistics, lams: NDArray, *, class_weight: ClassWeight = None) -> NDArray:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from zslearn._parameters import Number, Numbers, check_value
 from zslearn.core import sylvester
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Metric
 from zslearn.core.paths import Direction, path_accuracy, scoring_rule
 from zslearn.core.products import product
-from zslearn.exceptions import InvalidInputError
 
 # Scale-free values λ tr(G) / tr(A) that a search covers.
 RELATIVE_LAMS = np.logspace(-4, 4, 30)
@@ -46,14 +46,8 @@ def lam_grid(lams: ArrayLike | None, moments: Moments, signatures: NDArray) -> N
 
 def checked_lams(lams: ArrayLike) -> NDArray:
     """Return values of λ as an array, or say why they cannot be tried."""
-    wrong = InvalidInputError(f"lams must be a list of positive, finite numbers; got {lams!r}.")
-    try:
-        grid = np.atleast_1d(np.asarray(lams, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise wrong from None
-    if grid.ndim != 1 or len(grid) == 0 or not np.all(np.isfinite(grid) & (grid > 0)):
-        raise wrong
-    return grid
+    check_value("lams", lams, Numbers(Number(above=0)))
+    return np.asarray(lams, dtype=np.float64)
 
 
 def unit_lam(moments: Moments, signatures: NDArray) -> float:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.exceptions import InvalidInputError
+from zslearn._parameters import Either, Flag, Number, Whole, check_parameters
 
 Array = NDArray[Any]
 Parameters = dict[str, Array]
@@ -42,6 +42,16 @@ class Descent:
         Return after each epoch the mean of the parameters over its steps instead of the last.
     """
 
+    parameter_constraints: ClassVar = {
+        "step": Either(*STEPS),
+        "learning_rate": Number(above=0),
+        "momentum": Number(least=0, below=1),
+        "weight_decay": Number(least=0),
+        "batch_size": Whole(1),
+        "epochs": Whole(1),
+        "patience": Either(None, Whole(1)),
+        "average": Flag(),
+    }
     step: str = "sgd"
     learning_rate: float = 1.0
     momentum: float = 0.9
@@ -52,19 +62,7 @@ class Descent:
     average: bool = False
 
     def __post_init__(self) -> None:
-        if self.step not in STEPS:
-            raise InvalidInputError(f"step must be one of {', '.join(STEPS)}; got {self.step!r}.")
-        positive = {"learning_rate": self.learning_rate, "batch_size": self.batch_size}
-        for name, value in positive.items():
-            if not 0 < value < np.inf:
-                raise InvalidInputError(f"{name} must be a positive number; got {value!r}.")
-        if not 0 <= self.momentum < 1:
-            raise InvalidInputError(f"momentum must lie in [0, 1); got {self.momentum!r}.")
-        if not 0 <= self.weight_decay < np.inf or self.epochs < 1:
-            raise InvalidInputError(
-                "weight_decay must not be negative and epochs must be at least 1; got "
-                f"{self.weight_decay!r} and {self.epochs!r}."
-            )
+        check_parameters(self)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from zslearn.exceptions import InvalidInputError
+from zslearn._parameters import Whole, check_value
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -48,7 +48,8 @@ def threads(n: int) -> Iterator[None]:
     ...     n_threads()
     3
     """
-    token = _chosen.set(_checked(n, "threads"))
+    check_value("threads", n, Whole(1))
+    token = _chosen.set(int(n))
     try:
         yield
     finally:
@@ -62,7 +63,9 @@ def n_threads() -> int:
         return chosen
     text = os.environ.get(VARIABLE)
     if text:
-        return _checked(int(text) if text.strip().isdecimal() else text, VARIABLE)
+        n = int(text) if text.strip().isdecimal() else text
+        check_value(VARIABLE, n, Whole(1))
+        return int(n)
     return min(cores(), _MOST_BY_DEFAULT)
 
 
@@ -171,9 +174,3 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _checked(n: object, name: str) -> int:
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise InvalidInputError(f"{name} must be a whole number of at least 1; got {n!r}.")
-    return n

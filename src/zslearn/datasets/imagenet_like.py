@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._files import replacing_folder
+from zslearn._parameters import Number, Whole, check_value
 from zslearn._progress import progress_bar
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.signatures import Signatures
@@ -107,15 +108,13 @@ def _float(dtype: str) -> np.dtype[Any]:
 
 def _check(plan: _Plan, target: Path) -> None:
     for name in ("n_seen", "n_unseen", "n_features", "n_dimensions"):
-        if getattr(plan, name) < 1:
-            raise InvalidInputError(f"{name} must be at least 1; got {getattr(plan, name)}.")
+        check_value(name, getattr(plan, name), Whole(1))
     if plan.n_samples < plan.n_seen + plan.n_unseen:
         raise InvalidInputError(
             f"n_samples must be at least one for each of the {plan.n_seen + plan.n_unseen} "
             f"classes; got {plan.n_samples}."
         )
-    if not 0 <= plan.noise < np.inf:
-        raise InvalidInputError(f"noise must be a finite number of at least 0; got {plan.noise}.")
+    check_value("noise", plan.noise, Number(least=0))
     if target.exists():
         raise InvalidInputError(f"{target} exists already; remove it or choose another name.")
     if not target.parent.is_dir():

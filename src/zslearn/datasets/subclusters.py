@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 
+from zslearn._parameters import Number, Whole, check_value
 from zslearn.exceptions import InvalidInputError
 
 _SIZES = {"equal": (1000, 1000, 1000), "1:2:4": (1000, 2000, 4000)}
@@ -111,10 +112,8 @@ def make_subclusters(
     4
     """
     counts = _class_sizes(sizes)
-    if not 0 <= noise < np.inf:
-        raise InvalidInputError(f"noise must be a finite number of at least 0; got {noise}.")
-    if n_test < 6:
-        raise InvalidInputError(f"n_test must be at least 6, one a sub-cluster; got {n_test}.")
+    check_value("noise", noise, Number(least=0))
+    check_value("n_test", n_test, Whole(6))
     rng = check_random_state(random_state)
     X_train, y_train = _drawn(counts, noise, rng)
     even = [n_test // 3 + (c < n_test % 3) for c in range(3)]

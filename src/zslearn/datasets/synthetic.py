@@ -6,9 +6,9 @@ import numpy as np
 from numpy.random import RandomState
 from sklearn.utils import check_random_state
 
+from zslearn._parameters import Number, Whole, check_value
 from zslearn.datasets.class_split import ClassSplit
 from zslearn.datasets.dataset import ZeroShotDataset
-from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 
 
@@ -103,8 +103,6 @@ def make_zero_shot(
 def _check_numbers(counts: dict[str, int], sizes: dict[str, float]) -> None:
     """Refuse counts below one and negative or infinite sizes."""
     for name, count in counts.items():
-        if count < 1:
-            raise InvalidInputError(f"{name} must be at least 1; got {count}.")
+        check_value(name, count, Whole(1))
     for name, size in sizes.items():
-        if not 0 <= size < np.inf:
-            raise InvalidInputError(f"{name} must be a finite number of at least 0; got {size}.")
+        check_value(name, size, Number(least=0))

@@ -9,6 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import (
+    Either,
+    Flag,
+    Instance,
+    Number,
+    Numbers,
+    Seed,
+    Whole,
+    check_parameters,
+)
 from zslearn.datasets import ClassSplit, ZeroShotDataset
 from zslearn.evaluation.task import (
     Task,
@@ -29,6 +39,7 @@ from zslearn.metrics import (
 from zslearn.model_selection import stratified_holdout
 
 DEFAULT_HITS = 5
+SPLIT = Either(None, Instance(str, "a name"), Instance(ClassSplit, "a ClassSplit"))
 
 
 @dataclass(frozen=True)
@@ -45,7 +56,17 @@ class ConventionalProtocol:
 
     Examples
     --------
-    >>> from zslearn.datasets import load_animals
+    >>> from zslearn._parameters import (
+    Either,
+    Flag,
+    Instance,
+    Number,
+    Numbers,
+    Seed,
+    Whole,
+    check_parameters,
+    )
+    from zslearn.datasets import load_animals
     >>> from zslearn.evaluation import ConventionalProtocol
     >>> task = ConventionalProtocol("proposed").task(load_animals())
     >>> len(task.train), len(task.test), len(task.candidates)
@@ -53,8 +74,12 @@ class ConventionalProtocol:
     """
 
     name: ClassVar[str] = "conventional"
+    parameter_constraints: ClassVar = {"split": SPLIT, "hits": Either(None, Numbers(Whole(1)))}
     split: str | ClassSplit | None = None
     hits: Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
 
     def task(self, dataset: ZeroShotDataset) -> Task:
         """Return the rows and candidates of this protocol for a data set.
@@ -134,7 +159,17 @@ class GeneralizedProtocol:
 
     Examples
     --------
-    >>> from zslearn.datasets import load_animals
+    >>> from zslearn._parameters import (
+    Either,
+    Flag,
+    Instance,
+    Number,
+    Numbers,
+    Seed,
+    Whole,
+    check_parameters,
+    )
+    from zslearn.datasets import load_animals
     >>> from zslearn.evaluation import GeneralizedProtocol
     >>> task = GeneralizedProtocol("proposed").task(load_animals())
     >>> len(task.train), len(task.test), len(task.candidates), task.seed
@@ -142,10 +177,19 @@ class GeneralizedProtocol:
     """
 
     name: ClassVar[str] = "generalized"
+    parameter_constraints: ClassVar = {
+        "split": SPLIT,
+        "holdout": Number(above=0, below=1),
+        "random_state": Seed(),
+        "calibrate": Flag(),
+    }
     split: str | ClassSplit | None = None
     holdout: float = 0.2
     random_state: int = 0
     calibrate: bool = True
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
 
     def task(self, dataset: ZeroShotDataset) -> Task:
         """Return the rows and candidates of this protocol for a data set.

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import ndimage
 
+from zslearn._parameters import Whole, check_value
 from zslearn.exceptions import InvalidInputError
 
 
@@ -37,8 +38,7 @@ def patch_means(channels: ArrayLike, size: int = 8) -> NDArray[np.float32]:
         raise InvalidInputError(
             f"channels must have shape (height, width, n_channels); got shape {picture.shape}."
         )
-    if size < 1:
-        raise InvalidInputError(f"size must be at least 1 pixel; got {size}.")
+    check_value("size", size, Whole(1))
     # Summing in float64 keeps the running sums of the filter exact enough for float32.
     means = ndimage.uniform_filter1d(picture, size, axis=0, mode="nearest", output=np.float64)
     return ndimage.uniform_filter1d(means, size, axis=1, mode="nearest", output=np.float32)

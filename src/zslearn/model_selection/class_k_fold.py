@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
+from zslearn._parameters import Constraint, Flag, RandomSource, Whole, check_parameters
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection.labels import check_class_labels
 
@@ -46,6 +46,12 @@ class ClassKFold(BaseCrossValidator):
     [0, 1, 2, 4] [3] ['fox']
     """
 
+    parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        "n_splits": Whole(2),
+        "shuffle": Flag(),
+        "random_state": RandomSource(),
+    }
+
     def __init__(
         self,
         n_splits: int = 5,
@@ -53,14 +59,14 @@ class ClassKFold(BaseCrossValidator):
         shuffle: bool = False,
         random_state: int | RandomState | None = None,
     ) -> None:
-        _check_n_splits(n_splits)
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+        check_parameters(self)
         if not shuffle and random_state is not None:
             raise InvalidInputError(
                 "random_state has no effect without shuffling; pass shuffle=True or leave it None."
             )
-        self.n_splits = n_splits
-        self.shuffle = shuffle
-        self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of folds.
@@ -118,9 +124,3 @@ class ClassKFold(BaseCrossValidator):
         labels, _ = check_class_labels(y, "ClassKFold")
         for fold in self.class_folds(labels):
             yield np.isin(labels, fold)
-
-
-def _check_n_splits(n_splits: object) -> None:
-    """Refuse a number of folds that is not an integer of at least 2."""
-    if isinstance(n_splits, bool) or not isinstance(n_splits, Integral) or n_splits < 2:
-        raise InvalidInputError(f"n_splits must be an integer of at least 2; got {n_splits!r}.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil
-from numbers import Integral, Real
-from typing import Any
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
@@ -13,8 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
+from zslearn._parameters import Constraint, Either, Number, RandomSource, Whole, check_parameters
 from zslearn.exceptions import InvalidInputError, closest_name
 from zslearn.model_selection.labels import check_class_labels
+
+
+def _are_labels(value: Any) -> bool:
+    """Say whether a value is one class label, text or a number, or a list of them."""
+    alone = isinstance(value, str) or not np.iterable(value)
+    labels = [value] if alone else value
+    return all(isinstance(label, str) or Number().allows(label) for label in labels)
 
 
 class SeenUnseenSplit(BaseCrossValidator):
@@ -41,6 +49,12 @@ class SeenUnseenSplit(BaseCrossValidator):
     ([1, 3], [0, 2])
     """
 
+    parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        "unseen": Either(None, Constraint("a class label or a list of them", _are_labels)),
+        "n_unseen": Either(None, Whole(1), Number(above=0, below=1)),
+        "random_state": RandomSource(),
+    }
+
     def __init__(
         self,
         unseen: ArrayLike | None = None,
@@ -48,6 +62,10 @@ class SeenUnseenSplit(BaseCrossValidator):
         n_unseen: int | float | None = None,
         random_state: int | RandomState | None = None,
     ) -> None:
+        self.unseen = unseen
+        self.n_unseen = n_unseen
+        self.random_state = random_state
+        check_parameters(self)
         if (unseen is None) == (n_unseen is None):
             raise InvalidInputError(
                 "Give either unseen= (the classes to hold out) or n_unseen= (how many to draw); "
@@ -57,10 +75,6 @@ class SeenUnseenSplit(BaseCrossValidator):
             raise InvalidInputError(
                 "random_state has no effect when unseen= names the classes; leave it None."
             )
-        _check_number(n_unseen)
-        self.unseen = unseen
-        self.n_unseen = n_unseen
-        self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return 1, the number of splits.
@@ -143,16 +157,3 @@ class SeenUnseenSplit(BaseCrossValidator):
             number = ceil(round(number * len(classes), 9))
         shuffled = check_random_state(self.random_state).permutation(classes)
         return np.sort(shuffled[:number])
-
-
-def _check_number(n_unseen: int | float | None) -> None:
-    """Refuse a number of classes that is neither a count nor a share."""
-    if n_unseen is None:
-        return
-    count = isinstance(n_unseen, Integral) and not isinstance(n_unseen, bool) and n_unseen >= 1
-    share = isinstance(n_unseen, Real) and not isinstance(n_unseen, Integral) and 0 < n_unseen < 1
-    if not (count or share):
-        raise InvalidInputError(
-            "n_unseen must be a number of classes (integer, at least 1) or a share of them (float "
-            f"between 0 and 1); got {n_unseen!r}."
-        )

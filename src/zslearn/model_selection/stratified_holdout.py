@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from zslearn.exceptions import InvalidInputError
+from zslearn._parameters import Number, RandomSource, check_value
 from zslearn.model_selection.labels import check_class_labels
 
 
@@ -44,8 +43,8 @@ def stratified_holdout(
     >>> [y[row] for row in held_out]
     ['bat', 'cow', 'cow']
     """
-    if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:
-        raise InvalidInputError(f"share must be a number between 0 and 1; got {share!r}.")
+    check_value("share", share, Number(above=0, below=1))
+    check_value("random_state", random_state, RandomSource())
     labels, classes = check_class_labels(y, "stratified_holdout")
     index = np.searchsorted(classes, labels)
     counts = np.bincount(index, minlength=len(classes))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Whole, check_value
 from zslearn._progress import progress_bar
 from zslearn.core.moment_sum import PIECE_ROWS, BlockSums, MomentSum
 from zslearn.core.reservoir import Reservoir, Rows
@@ -143,10 +144,7 @@ def checked_block_rows(block_rows: int | None, n_features: int, plan: Plan) -> i
         # A block in folds is cut by fold, and pieces of few rows multiply slowly.
         wanted = PIECE_ROWS if plan.grouping is None else 2 * PIECE_ROWS
         return max(256, min(wanted, _BLOCK_BYTES // (4 * n_features)))
-    if isinstance(block_rows, bool) or not isinstance(block_rows, int) or block_rows < 1:
-        raise InvalidInputError(
-            f"block_rows must be a whole number of at least 1; got {block_rows!r}."
-        )
+    check_value("block_rows", block_rows, Whole(1))
     return block_rows
 
 

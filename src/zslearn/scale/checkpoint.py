@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._files import replacing
+from zslearn._parameters import Whole, check_value
 from zslearn.exceptions import InvalidInputError, ZslearnWarning
 
 State = Mapping[str, NDArray]
@@ -34,10 +35,7 @@ class Checkpoint:
     every: int = 64
 
     def __post_init__(self) -> None:
-        if isinstance(self.every, bool) or not isinstance(self.every, int) or self.every < 1:
-            raise InvalidInputError(
-                f"every must be a number of blocks of at least 1; got {self.every!r}."
-            )
+        check_value("every", self.every, Whole(1))
 
     def read(self, identity: str) -> dict[str, NDArray] | None:
         """Return the state noted for the pass of this identity, or None if there is none."""
