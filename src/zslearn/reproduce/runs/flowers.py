@@ -101,12 +101,12 @@ def _trials(statistics: Statistics, reading: str) -> Iterator[Trial]:
         "euclidean, z-scored": (EuclideanMapping(), standard, scale),
     }
     for name, (mapping, source, unit) in plain.items():
-        yield Trial(name, reading, mapping.fit_statistics(source).coef_ / unit)
+        yield Trial(name, reading, mapping.learn(source).coef_ / unit)
     for name, source, unit in (("sae", standard, scale), ("sae, raw", statistics, 1.0)):
         for lam, coef in zip(LAMS.tolist(), sae_path(source, LAMS), strict=True):
             yield Trial(name, reading, coef / unit, lam)
     for ridge in RIDGES.tolist():
-        coef = KISSME(ridge=ridge).fit_statistics(statistics).coef_
+        coef = KISSME(ridge=ridge).learn(statistics).coef_
         yield Trial("kissme", reading, coef, ridge)
 
 

@@ -1,4 +1,4 @@
-"""Moments of a stream of blocks: sums of each block, added up in place in a fixed order."""
+"""Sums of blocks of labeled rows, added up in place in a fixed order: all that moments are."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from zslearn.core.moments import Moments
-from zslearn.exceptions import InvalidInputError
-
 Array = NDArray[np.float64]
+Matrix = Any  # dense array or scipy sparse, one row per sample
 Group = Any  # whatever names a group of classes: a fold number, a class label
 
 # A float32 product over this many rows is off by about 1e-8 of its size.
@@ -38,7 +36,7 @@ class Grouping:
     groups: NDArray | None = None
 
     @classmethod
-    def of_folds(cls, folds: list[NDArray]) -> Grouping:
+    def of_folds(cls, folds: tuple[NDArray, ...]) -> Grouping:
         """Make a group of each fold of classes, named by its position."""
         classes = np.concatenate(folds)
         groups = np.repeat(np.arange(len(folds)), [len(fold) for fold in folds])
@@ -56,29 +54,35 @@ class Grouping:
 class BlockSums:
     """What one block adds: sums of the classes present and a Gram matrix for each group present."""
 
-    n_rows: int
     classes: NDArray
     counts: Array
     sums: NDArray
     grams: Mapping[Group, NDArray]
 
     @classmethod
-    def of(cls, x: NDArray, labels: NDArray, grouping: Grouping | None = None) -> BlockSums:
-        """Compute the sums of a block of finite float32 or float64 rows."""
+    def of(
+        cls,
+        x: Matrix,
+        labels: NDArray,
+        grouping: Grouping | None = None,
+        weights: Array | None = None,
+    ) -> BlockSums:
+        """Compute the sums of a block of float32 or float64 rows, dense or sparse."""
         classes, index = np.unique(labels, return_inverse=True)
-        counts = np.bincount(index, minlength=len(classes))
-        sums = _class_sums(x, index, counts)
+        counts = np.bincount(index, weights, minlength=len(classes))
+        sums = _class_sums(x, index, counts, weights)
+        root = x if weights is None else _scaled_rows(x, np.sqrt(weights))
         if grouping is None:
-            grams = {0: _gram(x)}
+            grams = {0: gram_of(root)}
         else:
-            grams = _grouped_grams(x, grouping.of(classes), index)
-        return cls(len(labels), classes, counts.astype(np.float64), sums, grams)
+            grams = _grouped_grams(root, grouping.of(classes), index)
+        return cls(classes, counts.astype(np.float64), sums, grams)
 
 
-class MomentSum:
+class BlockTotal:
     """Sum of the `BlockSums` of a stream, kept in float64 and changed in place.
 
-    Memory is one Gram matrix a group and one row a class, whatever the number of blocks. Adding
+    Memory is one Gram matrix per group and one row per class, whatever the number of blocks. Adding
     the same blocks in the same order gives the same bits, also across `state` and `restored`.
 
     Parameters
@@ -86,15 +90,15 @@ class MomentSum:
     n_features : int
         Number of features.
     origin : ndarray of shape (n_features,), optional
-        Point that was subtracted from every row; moments are then given centered, about the mean.
+        Point that was subtracted from every row.
 
     Examples
     --------
     >>> import numpy as np
-    >>> total = MomentSum(2)
+    >>> total = BlockTotal(2)
     >>> total.add(BlockSums.of(np.eye(2), np.array(["cat", "dog"])))
     >>> total.add(BlockSums.of(np.ones((1, 2)), np.array(["cat"])))
-    >>> total.moments()[0].sums
+    >>> total.sums
     array([[2., 1.],
            [0., 1.]])
     """
@@ -118,13 +122,6 @@ class MomentSum:
             else:
                 self.grams[group] = gram.astype(np.float64)
 
-    def moments(self, grouping: Grouping | None = None) -> dict[Group, Moments]:
-        """Return the moments of each group, which share no memory worth speaking of."""
-        if self.classes is None:
-            raise InvalidInputError("there are no samples to learn from.")
-        groups = np.zeros(len(self.classes)) if grouping is None else grouping.of(self.classes)
-        return {group: self._of_group(group, groups == group) for group in sorted(self.grams)}
-
     def state(self) -> dict[str, NDArray]:
         """Return everything as plain arrays."""
         groups = list(self.grams)
@@ -138,8 +135,8 @@ class MomentSum:
         }
 
     @classmethod
-    def restored(cls, state: Mapping[str, NDArray]) -> MomentSum:
-        """Return the sum that gave this state."""
+    def restored(cls, state: Mapping[str, NDArray]) -> BlockTotal:
+        """Return the total that gave this state."""
         origin = state["origin"]
         total = cls(state["sums"].shape[1], origin if len(origin) else None)
         total.classes = state["classes"] if len(state["classes"]) else None
@@ -147,13 +144,6 @@ class MomentSum:
         groups = state["groups"].tolist()
         total.grams = {group: state[f"gram_{number}"] for number, group in enumerate(groups)}
         return total
-
-    def _of_group(self, group: Group, kept: NDArray) -> Moments:
-        assert self.classes is not None
-        origin = np.zeros(self.n_features) if self.origin is None else self.origin
-        counts, sums = self.counts[kept], self.sums[kept]
-        here = Moments(self.classes[kept], counts, sums, self.grams[group], origin)
-        return here if self.origin is None else here.about(here.mean, centered=True)
 
     def _rows_of(self, classes: NDArray) -> NDArray[np.intp] | slice:
         """Rows of these sorted classes, made where they are new."""
@@ -170,19 +160,18 @@ class MomentSum:
         return slice(None) if len(classes) == len(merged) else np.searchsorted(merged, classes)
 
 
-def _class_sums(x: NDArray, index: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray:
-    """Sum the rows of each class by a sparse one-hot product; in float32 if they are few."""
-    few = x.dtype == np.float32 and counts.max(initial=0) <= _FEW_ROWS
-    ones = np.ones(len(index), dtype=np.float32 if few else np.float64)
-    places = (index, np.arange(len(index)))
-    one_hot = sparse.csr_array((ones, places), shape=(len(counts), len(index)))
-    return np.asarray(one_hot @ x)
+def as_float(block: Matrix) -> Matrix:
+    """Keep float32 and float64, widen half precision to float32 and anything else to float64."""
+    if block.dtype in (np.float32, np.float64):
+        return block
+    return block.astype(np.float32 if block.dtype == np.float16 else np.float64)
 
 
-def _gram(x: NDArray) -> NDArray:
+def gram_of(x: Matrix) -> NDArray:
     """``xᵀx``: float32 for one float32 piece, float64 for more of them."""
-    if len(x) <= PIECE_ROWS or x.dtype == np.float64:
-        return x.T @ x
+    if x.shape[0] <= PIECE_ROWS or x.dtype == np.float64 or sparse.issparse(x):
+        product = x.T @ x
+        return product.toarray() if sparse.issparse(product) else product
     total = np.zeros((x.shape[1], x.shape[1]))
     for start in range(0, len(x), PIECE_ROWS):
         piece = x[start : start + PIECE_ROWS]
@@ -190,10 +179,29 @@ def _gram(x: NDArray) -> NDArray:
     return total
 
 
-def _grouped_grams(x: NDArray, groups: NDArray, index: NDArray[np.intp]) -> dict[Group, NDArray]:
+def _class_sums(
+    x: Matrix, index: NDArray[np.intp], counts: NDArray, weights: Array | None
+) -> NDArray:
+    """Sum the rows of each class by a sparse one-hot product; in float32 if they are few."""
+    few = weights is None and x.dtype == np.float32 and counts.max(initial=0) <= _FEW_ROWS
+    ones = np.ones(len(index), dtype=np.float32 if few else np.float64)
+    places = (index, np.arange(len(index)))
+    values = ones if weights is None else weights
+    product = sparse.csr_array((values, places), shape=(len(counts), len(index))) @ x
+    return product.toarray() if sparse.issparse(product) else np.asarray(product)
+
+
+def _scaled_rows(x: Matrix, factor: Array) -> Matrix:
+    """Multiply each row of x by its factor."""
+    if sparse.issparse(x):
+        return sparse.diags_array(factor.astype(x.dtype)) @ x
+    return x * factor[:, None].astype(x.dtype)
+
+
+def _grouped_grams(x: Matrix, groups: NDArray, index: NDArray[np.intp]) -> dict[Group, NDArray]:
     """Gram matrix of the rows of each group; `groups` holds the group of each class."""
     names, group_of_class = np.unique(groups, return_inverse=True)
     if len(names) == 1:
-        return {names[0].item(): _gram(x)}
+        return {names[0].item(): gram_of(x)}
     of_row = group_of_class[index]
-    return {name.item(): _gram(x[of_row == i]) for i, name in enumerate(names)}
+    return {name.item(): gram_of(x[of_row == i]) for i, name in enumerate(names)}

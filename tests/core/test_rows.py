@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from zslearn.scale.rows import RowTransform, Scratch
+from zslearn.core.rows import RowTransform, Scratch
+from zslearn.exceptions import InvalidInputError
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
@@ -31,3 +33,24 @@ def test_the_rows_handed_in_stay_as_they_are():
     X = np.array([[3.0, 4.0], [0.0, 2.0]])
     RowTransform("l2").apply(X, np.arange(2), Scratch())
     np.testing.assert_array_equal(X, [[3.0, 4.0], [0.0, 2.0]])
+
+
+@pytest.mark.parametrize("power", [1.0, 0.5])
+@pytest.mark.parametrize("norm", ["l2", None])
+def test_sparse_rows_are_transformed_like_dense_ones(power, norm):
+    X = np.random.default_rng(1).standard_normal((20, 6))
+    X[np.abs(X) < 0.8] = 0.0
+    X[:, 0] = 1.0
+    X[3] = 0.0
+    transform = RowTransform(norm, power)
+    np.testing.assert_allclose(transform.apply(sparse.csr_array(X)).toarray(), transform.apply(X))
+    if norm == "l2":
+        with pytest.raises(InvalidInputError, match="row 13 of X holds only zeros"):
+            RowTransform(norm, power, allow_zero=False).apply(
+                sparse.csr_array(X), np.arange(10, 30)
+            )
+
+
+def test_numbers_whose_squares_underflow_are_not_zeros():
+    rows = RowTransform("l2", allow_zero=False).apply(np.array([[3e-200, 4e-200], [3.0, 4.0]]))
+    np.testing.assert_allclose(rows, [[0.6, 0.8], [0.6, 0.8]])
