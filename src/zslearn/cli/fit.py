@@ -107,9 +107,7 @@ def _fit(
     """Fit in memory, block by block from a file, or on a cluster."""
     import numpy as np
 
-    from zslearn.core.learner import MomentLearner
-
-    on_disk = isinstance(dataset.X, np.memmap) and isinstance(model, MomentLearner)
+    on_disk = isinstance(dataset.X, np.memmap) and model._from_moments
     if cluster is None and not on_disk:
         if checkpoint is not None:
             raise click.UsageError(

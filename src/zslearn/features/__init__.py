@@ -1,14 +1,20 @@
-"""Pictures to vectors: a descriptor of every pixel, and a store of them on disk."""
+"""Pictures to vectors: pretrained networks, a descriptor of every pixel, stores on disk."""
 
 from zslearn.features.color import rgb_to_lab
+from zslearn.features.identity import EncoderIdentity
+from zslearn.features.image_encoder import ImageEncoder
 from zslearn.features.patches import patch_means
 from zslearn.features.pixel_store import PixelStore, extract_pixel_features
 from zslearn.features.pixels import PIXEL_FEATURES, pixel_features
+from zslearn.features.preprocessing import Preprocessing
 from zslearn.features.sift import dense_sift
 
 __all__ = [
     "PIXEL_FEATURES",
+    "EncoderIdentity",
+    "ImageEncoder",
     "PixelStore",
+    "Preprocessing",
     "dense_sift",
     "extract_pixel_features",
     "patch_means",

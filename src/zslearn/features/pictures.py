@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import struct
-import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,12 +15,16 @@ from numpy.typing import NDArray
 
 from zslearn._files import first_line, naming, replacing
 from zslearn._optional import require
-from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn.exceptions import InvalidInputError, InvalidTypeError, MissingFileError
+from zslearn.features.quiet import quiet_pillow
 
 Pixels = NDArray[np.uint8]
-IMAGE_SUFFIXES = frozenset({".bmp", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
-_FORMATS = ("BMP", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
+IMAGE_SUFFIXES = frozenset(
+    {".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"}
+)
+_FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 _MAX_WIDTH = 32768
+_MAX_PIXELS = 2**26  # 200 MB as RGB; cameras have up to 50 million
 # What Pillow raises, depending on the format and on where a file is cut or damaged.
 _DAMAGE = (
     OSError,
@@ -45,8 +49,8 @@ def read_rgb(path: str | Path, *, height: int | None = None, nearest: bool = Fal
     Parameters
     ----------
     path : str or Path
-        A picture in BMP, JPEG, PNG, PPM, TIFF or WebP, whatever its ending; 16 bits are scaled
-        to 8.
+        A picture in BMP, GIF, JPEG, PNG, PPM, TIFF or WebP, whatever its ending. 16 bits are
+        scaled to 8, transparent parts are white, of several frames the first is taken.
     height : int, optional
         Rows of the answer; by default those of the file.
     nearest : bool, default=False
@@ -56,13 +60,63 @@ def read_rgb(path: str | Path, *, height: int | None = None, nearest: bool = Fal
     -------
     ndarray of shape (height, width, 3), uint8
     """
-    with _opened(path) as file:
-        picture = _upright(np.asarray(_eight_bit(file).convert("RGB")), _orientation(file))
+    with _opened(path, str(path)) as file:
+        picture = _decoded(file)
     if height is None:
         return picture
     with naming(path):
         size = height, scaled_width((picture.shape[1], picture.shape[0]), height)
     return nearest_scaled(picture, size) if nearest else scaled(picture, size)
+
+
+def decode_rgb(content: bytes, name: str) -> Pixels:
+    """Return the picture in the bytes of a file as `read_rgb` does; errors name it `name`."""
+    with _opened(io.BytesIO(content), name) as file:
+        return _decoded(file)
+
+
+def as_rgb(picture: Any) -> Pixels:
+    """Return a picture as RGB, upright.
+
+    Parameters
+    ----------
+    picture : path-like, PIL.Image.Image, or uint8 array
+        A file, an open picture, or pixels of shape (height, width), (height, width, 1),
+        (height, width, 3) or (height, width, 4): gray, RGB, or RGB with alpha.
+
+    Returns
+    -------
+    ndarray of shape (height, width, 3), uint8
+    """
+    if isinstance(picture, (str, Path)):
+        return read_rgb(picture)
+    Image = require("PIL.Image", extra="images", purpose="Reading pictures")
+    if isinstance(picture, np.ndarray):
+        pixels = _checked_array(picture)
+        if pixels.ndim == 3 and pixels.shape[2] == 3:
+            return pixels
+        picture = Image.fromarray(pixels)
+    if not isinstance(picture, Image.Image):
+        raise InvalidTypeError(
+            "a picture must be a path, a PIL image or an array of uint8; got "
+            f"{type(picture).__name__}."
+        )
+    with _told("the picture"):
+        _check_size(picture)
+        return _decoded(picture)
+
+
+def _checked_array(pixels: NDArray[Any]) -> Pixels:
+    """Refuse an array that is no picture; drop a channel axis of length one."""
+    channels = pixels.shape[2] if pixels.ndim == 3 else 1
+    if pixels.dtype != np.uint8 or pixels.ndim not in (2, 3) or channels not in (1, 3, 4):
+        raise InvalidInputError(
+            "a picture as an array must be uint8 of shape (height, width), or (height, width, 3 or "
+            f"4); got {pixels.dtype} of shape {pixels.shape}."
+        )
+    if not pixels.size:
+        raise InvalidInputError(f"a picture has no pixels; got shape {pixels.shape}.")
+    return pixels[:, :, 0] if pixels.ndim == 3 and channels == 1 else pixels
 
 
 def scaled(pixels: Pixels, size: tuple[int, int]) -> Pixels:
@@ -84,30 +138,58 @@ def nearest_scaled(pixels: NDArray[Any], size: tuple[int, int]) -> NDArray[Any]:
 
 def picture_size(path: str | Path) -> tuple[int, int]:
     """Return (width, height) of a picture file as `read_rgb` gives it, without decoding it."""
-    with _opened(path) as file:
+    with _opened(path, str(path)) as file:
         width, height = file.size
         turned = _orientation(file) >= 5
     return (height, width) if turned else (width, height)
 
 
 @contextmanager
-def _opened(path: str | Path) -> Iterator[Any]:
+def _opened(file: str | Path | io.BytesIO, name: str) -> Iterator[Any]:
     """Open a picture; whatever is wrong with the file becomes one kind of error."""
     Image = require("PIL.Image", extra="images", purpose="Reading pictures")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # odd EXIF data, which is then left out
-        warnings.simplefilter("error", Image.DecompressionBombWarning)
-        try:
-            # Pillow goes by the content: an EPS file called .png would start Ghostscript.
-            with Image.open(path, formats=_FORMATS) as file:
-                yield file
-        except FileNotFoundError as error:
-            raise MissingFileError(f"there is no picture {path}.") from error
-        except (*_DAMAGE, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-            raise InvalidInputError(
-                f"{path} cannot be read as a picture ({_reason(error)}). Replace or remove the "
-                "file."
-            ) from error
+    with _told(name):
+        # Pillow goes by the content: an EPS file called .png would start Ghostscript.
+        with Image.open(file, formats=_FORMATS) as picture:
+            _check_size(picture)
+            yield picture
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Say in one line which picture cannot be read and why."""
+    Image = require("PIL.Image", extra="images", purpose="Reading pictures")
+    try:
+        with quiet_pillow():
+            yield
+    except FileNotFoundError as error:
+        raise MissingFileError(f"there is no picture {name}.") from error
+    except (*_DAMAGE, Image.DecompressionBombError) as error:
+        raise InvalidInputError(
+            f"{name} cannot be read as a picture ({_reason(error)}). Replace or remove the file."
+        ) from error
+
+
+def _check_size(file: Any) -> None:
+    """Refuse a picture that would fill the memory, before it is decoded."""
+    width, height = file.size
+    if width * height > _MAX_PIXELS:
+        raise ValueError(f"it has {width} × {height} pixels, more than {_MAX_PIXELS:,}")
+
+
+def _decoded(file: Any) -> Pixels:
+    """Return the pixels of an open picture as RGB, upright."""
+    return _upright(np.asarray(_opaque(_eight_bit(file)).convert("RGB")), _orientation(file))
+
+
+def _opaque(file: Any) -> Any:
+    """Put a picture with transparent parts on white."""
+    if not file.has_transparency_data:
+        return file
+    Image = require("PIL.Image", extra="images", purpose="Reading pictures")
+    white = Image.new("RGBA", file.size, "white")
+    white.alpha_composite(file.convert("RGBA"))
+    return white
 
 
 def _eight_bit(file: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._optional import require
-from zslearn.semantics.hub import hash_weights, load_from_hub
+from zslearn.core.hub import hash_weights, load_from_hub
 
 FloatArray = NDArray[np.float32]
 

@@ -7,15 +7,12 @@ with their known SHA-256 before anything is made of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._files import read_checked
-from zslearn._optional import require
-from zslearn.exceptions import MissingExtraError
+from zslearn._optional import find_in_package, require
 
 FloatArray = NDArray[np.float32]
 
@@ -40,7 +37,7 @@ class MiniLM:
     def __init__(self) -> None:
         tokenizers = require("tokenizers", extra="text", purpose=_PURPOSE)
         runtime = require("onnxruntime", extra="text", purpose=_PURPOSE)
-        folder = _package_folder()
+        folder = find_in_package(_PACKAGE, _FOLDER, extra="text", purpose=_PURPOSE)
         graph, weights, vocabulary = (
             read_checked(folder / name, sha256) for name, sha256 in _SHA256.items()
         )
@@ -76,11 +73,3 @@ class MiniLM:
         if len(numbers) <= self.max_tokens:
             return numbers
         return [*numbers[: self.max_tokens - 1], numbers[-1]]
-
-
-def _package_folder() -> Path:
-    """Return the folder of the weights inside the package that brings them."""
-    try:
-        return Path(str(distribution(_PACKAGE).locate_file(_FOLDER)))
-    except PackageNotFoundError as error:
-        raise MissingExtraError(_PACKAGE, "text", _PURPOSE) from error

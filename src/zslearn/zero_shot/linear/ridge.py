@@ -48,9 +48,7 @@ class RidgeClassifierFS(LinearZeroShotClassifier):
     coef_ : ndarray of shape (n_dimensions, n_features)
         Wᵀ.
     cv_results_ : dict or None
-        Per-class accuracy of every point on held-out classes, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the penalty, if it was left to "cv".
+        "points" tried and their "scores" of shape (n_points, n_folds).
 
     Examples
     --------
@@ -132,9 +130,7 @@ class RRZSLClassifier(LinearZeroShotClassifier):
     coef_ : ndarray of shape (n_dimensions, n_features)
         M.
     cv_results_ : dict or None
-        Per-class accuracy of every point on held-out classes, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the penalty, if it was left to "cv".
+        "points" tried and their "scores" of shape (n_points, n_folds).
 
     Examples
     --------

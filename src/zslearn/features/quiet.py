@@ -1,0 +1,45 @@
+"""Pillow without its warnings about odd files, also in several threads at once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+_lock = Lock()
+_users = 0
+_state: Any = None
+
+
+@contextmanager
+def quiet_pillow() -> Iterator[None]:
+    """Leave out warnings raised inside Pillow until the last of all users is done.
+
+    Filters of warnings hold for the whole process: were each thread to restore what it found, the
+    last one could restore what another had set.
+    """
+    _enter()
+    try:
+        yield
+    finally:
+        _leave()
+
+
+def _enter() -> None:
+    global _users, _state
+    with _lock:
+        if _users == 0:
+            _state = warnings.catch_warnings()
+            _state.__enter__()
+            warnings.filterwarnings("ignore", module=r"PIL\.")
+        _users += 1
+
+
+def _leave() -> None:
+    global _users
+    with _lock:
+        _users -= 1
+        if _users == 0:
+            _state.__exit__(None, None, None)
