@@ -22,8 +22,11 @@ import scipy
 from machine import timed
 
 from zslearn.core import sylvester
-from zslearn.core.lam_path import decode_path, fold_moments, held_out_curve, lam_grid, prepared
+from zslearn.core.gathered import gather_rows
+from zslearn.core.lam_grid import lam_grid
+from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments, PairMoments
+from zslearn.core.paths import fold_accuracy
 from zslearn.model_selection import ClassKFold
 
 # (samples, features, semantic dimensions, seen classes)
@@ -93,19 +96,24 @@ def measure(shape: tuple[int, int, int, int]) -> dict[str, Any]:
         for method in ("tridiagonal", "spectral")
     }
     t_solve, _ = timed(lambda: sylvester.solve(A, G, C, lam), repeats)
-    t_path, _ = timed(
-        lambda: prepared(moments, S, float(lams.max())).prototypes(S[:10], lams), repeats
-    )
+
+    def path(
+        train: Moments, seen: np.ndarray, rows: np.ndarray, method: str = "auto"
+    ) -> np.ndarray:
+        equation = autoencoder_equation(train, seen, float(lams.max()), method)
+        return equation.prototypes(rows, lams)
+
+    t_path, _ = timed(lambda: path(moments, S, S[:10]), repeats)
     t_path_spectral, _ = timed(
-        lambda: prepared(moments, S, float(lams.max()), "spectral").prototypes(S[:10], lams),
+        lambda: path(moments, S, S[:10], "spectral"),
         repeats,
     )
     folds = list(ClassKFold(N_FOLDS, shuffle=True, random_state=0).split(X, y))
     rules = [("encode", "cosine"), ("decode", "cosine")]
 
     def cross_validate() -> np.ndarray:
-        parts = fold_moments(X, y, folds)
-        return held_out_curve(X, y, S, folds, parts, decode_path(lams), rules)
+        gathered = gather_rows(X, y, folds)
+        return np.stack([fold_accuracy(gathered, f, S, path, rules) for f in range(N_FOLDS)])
 
     t_cv, _ = timed(cross_validate, 1)
     t_peer = peer["seconds"]

@@ -22,12 +22,12 @@ from typing import Any
 import machine
 import numpy as np
 
-from zslearn.core.moment_sum import PIECE_ROWS
+from zslearn.core.block_sums import PIECE_ROWS
+from zslearn.core.learner import MomentPlan
+from zslearn.core.rows import RowTransform
 from zslearn.core.threads import map_in_order, n_threads
 from zslearn.scale import open_source, write_store
 from zslearn.scale.block_pass import run_pass
-from zslearn.scale.plan import Plan
-from zslearn.scale.rows import RowTransform
 
 N_CLASSES = 1000
 ROUNDS = 3
@@ -62,7 +62,7 @@ def measure(d: int, dtype: str, seconds: float, folder: Path | None) -> dict[str
 
 def one_round(x: np.ndarray, n: int, store: Path | None) -> dict[str, float]:
     """Seconds of the bare products, of the pass from memory, of reading, of the pass from disk."""
-    plan = Plan(RowTransform("l2"))
+    plan = MomentPlan(RowTransform("l2"))
     arithmetic, _ = machine.timed(lambda: products(x, n), 1)
     t_memory, _ = machine.timed(lambda: run_pass(plan, open_source(blocks(x, n))), 1)
     row: dict[str, float] = {"arithmetic": arithmetic, "memory_pass": t_memory}

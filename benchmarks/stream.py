@@ -24,7 +24,7 @@ import numpy as np
 from zslearn.reproduce.machine import peak_memory_mb, reset_peak_memory
 from zslearn.scale import StoreSource, fit_batches, open_source, write_store
 from zslearn.scale.block_pass import run_pass
-from zslearn.scale.plan import learn, plan_for
+from zslearn.scale.planning import plan_for
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import SAEClassifier
 
@@ -60,8 +60,8 @@ def in_this_process(store: str, way: str, lam: str) -> dict[str, float]:
     before = peak_memory_mb() or np.nan
     opened = open_source(*data)
     plan = plan_for(model, opened)
-    t_pass, outcome = machine.timed(lambda: run_pass(plan, opened), 1)
-    t_solve, _ = machine.timed(lambda: learn(model, plan, outcome, opened.names), 1)
+    t_pass, gathered = machine.timed(lambda: run_pass(plan, opened), 1)
+    t_solve, _ = machine.timed(lambda: model.learn(gathered), 1)
     grown = ((peak_memory_mb() or np.nan) - before) * 2**20 / 1e9
     return {"seconds": t_pass + t_solve, "pass": t_pass, "solve": t_solve, "grown_gb": grown}
 

@@ -32,7 +32,7 @@ def model(n_classes: int, d: int) -> tuple[SAEClassifier, np.ndarray]:
     X = rng.standard_normal((2 * d, d))
     y = table.names[np.arange(2 * d) % 50]
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    clf = SAEClassifier(table, lam=1.0).fit_moments(Moments.of(X, y))
+    clf = SAEClassifier(table, lam=1.0).learn(Moments.of(X, y))
     classes = vectors / np.linalg.norm(vectors, axis=1, keepdims=True) @ clf.coef_decode_
     classes /= np.linalg.norm(classes, axis=1, keepdims=True)
     return clf, classes.astype(np.float32)

@@ -112,15 +112,14 @@ class DownloadError(ZslearnError, OSError):
         )
 
 
-class ClusterError(ZslearnError, ConnectionError):
-    """A cluster that cannot be reached, or was lost while it worked."""
+class EngineError(ZslearnError, ConnectionError):
+    """Computers that work together and cannot be reached, or were lost while they worked."""
 
-    def __init__(self, cluster: object, reason: object) -> None:
+    def __init__(self, engine: object, reason: object) -> None:
         first = str(reason).partition("\n")[0]
         super().__init__(
-            f"the Dask cluster {cluster!s} cannot be reached or was lost "
-            f"({type(reason).__name__}: {first}). Nothing was fitted; start the scheduler and its "
-            "workers, check the address, and fit again."
+            f"{engine!s} cannot be reached or was lost ({type(reason).__name__}: {first}). Nothing "
+            "was fitted; start the scheduler and its workers, check the address, and fit again."
         )
 
 

@@ -237,8 +237,8 @@ def test_refusals(unequal):
         MLCA().fit(X, np.full(len(X), "cat"))
     with pytest.raises(InvalidInputError, match="needs all rows at once"):
         SAEMapping("cv").partial_fit(X, y)
-    with pytest.raises(InvalidInputError, match="statistics alone need lam"):
-        SAEMapping("cv").fit_statistics(Statistics.of(X, y))
+    with pytest.raises(InvalidInputError, match="moments alone need lam"):
+        SAEMapping("cv").learn(Statistics.of(X, y))
     with pytest.raises(InvalidInputError, match="single sample"):
         KISSME().fit(X[:2], ["a", "b"])
 
@@ -246,8 +246,8 @@ def test_refusals(unequal):
 def test_a_lam_chosen_for_other_rows_is_not_used_again(unequal):
     X, y = unequal
     mapping = SAEMapping("cv").fit(X, y)
-    with pytest.raises(InvalidInputError, match="statistics alone need lam"):
-        mapping.fit_statistics(Statistics.of(10.0 * X, y))
+    with pytest.raises(InvalidInputError, match="moments alone need lam"):
+        mapping.learn(Statistics.of(10.0 * X, y))
 
 
 def test_the_middle_of_equally_good_lams_is_taken(unequal):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from zslearn.core.lam_path import RELATIVE_LAMS, lam_grid, prepared, unit_lam
+from zslearn.core.lam_grid import RELATIVE_LAMS, lam_grid, unit_lam
+from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import METRICS
 from zslearn.core.paths import path_accuracy, scoring_rule
@@ -41,7 +42,7 @@ def test_the_path_gives_the_accuracy_of_the_classifier_at_every_lam(direction, m
     X, y = data.X[seen], data.y[seen]
     moments = Moments.of(X, y)
     S, T = data.signatures.rows(moments.classes), data.signatures.rows(names)
-    prototypes = prepared(moments, S, LAMS.max()).prototypes(T, LAMS)
+    prototypes = autoencoder_equation(moments, S, LAMS.max()).prototypes(T, LAMS)
     rule = scoring_rule(prototypes, T, direction, metric)
     truth = np.array([names.index(name) for name in data.y[unseen]])
     got = path_accuracy(kind(data.X[unseen]), truth, prototypes, [rule])[0]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from zslearn.core.reservoir import Reservoir, random_keys
+from zslearn.core.reservoir import Reservoir, random_keys, smallest_keys
 from zslearn.exceptions import InvalidInputError
 
 
@@ -21,17 +21,18 @@ def filled(X, y, size, per_class=20):
 @pytest.mark.parametrize("size", [13, 700])
 def test_the_sample_does_not_depend_on_blocks(size):
     X, y = stream()
-    np.testing.assert_array_equal(filled(X, y, size).X, filled(X, y, 5000).X)
+    np.testing.assert_array_equal(filled(X, y, size).rows[0], filled(X, y, 5000).rows[0])
 
 
 def test_two_halves_merge_to_the_sample_of_all():
     X, y = stream()
     numbers = np.arange(len(y))
-    left, right = Reservoir(20), Reservoir(20)
-    left.add(X[:2000], y[:2000], numbers[:2000])
-    right.add(X[2000:], y[2000:], numbers[2000:])
-    right.merge(left)
-    np.testing.assert_array_equal(right.X, filled(X, y, 5000).X)
+    halves = Reservoir(20), Reservoir(20)
+    halves[0].add(X[:2000], y[:2000], numbers[:2000])
+    halves[1].add(X[2000:], y[2000:], numbers[2000:])
+    rows, labels, keys = map(np.concatenate, zip(*(half.rows for half in halves), strict=True))
+    chosen = smallest_keys(labels, keys, 20)
+    np.testing.assert_array_equal(rows[chosen], filled(X, y, 5000).rows[0])
 
 
 def test_small_classes_are_kept_whole_and_large_ones_cut():
@@ -39,14 +40,14 @@ def test_small_classes_are_kept_whole_and_large_ones_cut():
     y[y == 3] = 2
     y[:5] = 3
     kept = filled(X, y, 100)
-    assert (kept.y == 3).sum() == 5
-    assert (kept.y == 2).sum() == 20
+    assert (kept.rows[1] == 3).sum() == 5
+    assert (kept.rows[1] == 2).sum() == 20
 
 
 def test_samples_are_spread_evenly_over_the_stream():
     X, y = stream(40000, 1)
     kept = filled(X, y, 1000, per_class=2000)
-    counts = np.histogram(kept.X, bins=10, range=(0, 40000))[0]
+    counts = np.histogram(kept.rows[0], bins=10, range=(0, 40000))[0]
     assert counts.min() > 140
     assert counts.max() < 260
 
@@ -57,13 +58,12 @@ def test_seeds_give_other_keys():
     assert not np.array_equal(keys, random_keys(np.arange(100), 1))
 
 
-def test_state_restores_and_nothing_kept_is_refused():
+def test_state_restores_and_nothing_kept_is_none():
     X, y = stream()
     half, again = filled(X[:2500], y[:2500], 100), Reservoir(20)
     again.restore(half.state())
     again.add(X[2500:], y[2500:], np.arange(2500, 5000))
-    np.testing.assert_array_equal(again.X, filled(X, y, 5000).X)
-    with pytest.raises(InvalidInputError, match="no rows to judge"):
-        _ = Reservoir(2).X
+    np.testing.assert_array_equal(again.rows[0], filled(X, y, 5000).rows[0])
+    assert Reservoir(2).rows is None
     with pytest.raises(InvalidInputError, match="at least 1 row"):
         Reservoir(0)

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from zslearn.reproduce import ResultsFile, Table, make_tables
 from zslearn.reproduce.output import write_tables
 from zslearn.reproduce.story import tell
@@ -91,3 +93,10 @@ def test_a_comparison_of_directions_needs_two_of_them(rows):
     ridge = rows[0] | {"method": "ridge-fs", "key": "d"}
     (table,) = make_tables([*rows, ridge])["ablation"]
     assert [row[:2] for row in table.rows] == [("Ridge F→S", "25.0"), ("SAE (encoder)", "51.2")]
+
+
+def test_the_tables_of_the_repository_are_those_of_its_results(tmp_path):
+    folder = Path(__file__).parents[2] / "results"
+    write_tables(make_tables(ResultsFile(folder / "results.jsonl").rows()), tmp_path)
+    made = {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()}
+    assert made == {path.name: path.read_text("utf-8") for path in (folder / "tables").iterdir()}

@@ -17,7 +17,7 @@ from distributed import Client, LocalCluster
 from sklearn.base import clone
 
 from zslearn.cluster import KISSME, LDAProjection
-from zslearn.exceptions import ClusterError, InvalidInputError
+from zslearn.exceptions import EngineError, InvalidInputError
 from zslearn.scale import dask_engine, fit_dask, predict_dask, write_store
 from zslearn.zero_shot import ESZSLClassifier, LegacyCUB, SAEClassifier
 
@@ -112,7 +112,7 @@ def test_a_worker_killed_in_the_middle_does_not_change_the_result(data, seen, cl
 def test_a_scheduler_that_is_not_there_is_named(data, seen, monkeypatch):
     monkeypatch.setattr(dask_engine, "_CONNECT_SECONDS", 0.5)
     model = SAEClassifier(data.signatures, lam=1.0)
-    with pytest.raises(ClusterError, match=r"tcp://127.0.0.1:9 cannot be reached"):
+    with pytest.raises(EngineError, match=r"tcp://127.0.0.1:9 cannot be reached"):
         fit_dask(model, *chunked(*seen), cluster="tcp://127.0.0.1:9")
     assert not hasattr(model, "coef_decode_")
 
@@ -135,7 +135,7 @@ def test_a_scheduler_lost_in_the_middle_is_an_error_and_nothing_is_fitted(data, 
         with Client(address, set_as_default=False) as client:
             client.wait_for_workers(1, timeout=30)
             Timer(1.0, scheduler.kill).start()
-            with pytest.raises(ClusterError, match=r"was lost .*Nothing was fitted"):
+            with pytest.raises(EngineError, match=r"was lost .*Nothing was fitted"):
                 fit_dask(model, slowly, labels, cluster=client)
     finally:
         for process in (scheduler, worker):
@@ -169,7 +169,7 @@ def test_prediction_over_a_dask_array_is_lazy_and_the_same(data, seen, client):
 def test_what_cannot_be_used_is_named(data, seen):
     model = SAEClassifier(data.signatures, lam=1.0)
     X, y = chunked(*seen)
-    with pytest.raises(InvalidInputError, match="one label a row"):
+    with pytest.raises(InvalidInputError, match="one label per row"):
         fit_dask(model, X, y[:10])
     with pytest.raises(InvalidInputError, match="a list of files; got ndarray"):
         fit_dask(model, *seen)

@@ -51,7 +51,9 @@ def test_accuracies_on_held_out_classes_are_those_of_fit(data, seen):
     got = fit_batches(
         SAEClassifier(data.signatures), *seen, block_rows=97, validation_rows=ALL_ROWS
     )
-    np.testing.assert_allclose(got.cv_results_["decode"], expected.cv_results_["decode"])
+    np.testing.assert_allclose(
+        got.cv_results_["split2_test_score"], expected.cv_results_["split2_test_score"]
+    )
     assert [f.tolist() for f in got.folds_] == [f.tolist() for f in expected.folds_]
 
 
@@ -154,6 +156,8 @@ def test_wrong_arguments_are_named(data, seen):
     model = SAEClassifier(data.signatures, lam=1.0)
     with pytest.raises(InvalidInputError, match=r"block_rows must be .* got 0"):
         fit_batches(model, *seen, block_rows=0)
+    with pytest.raises(InvalidInputError, match=r"validation_rows must be .* got 0"):
+        fit_batches(SAEClassifier(data.signatures), *seen, validation_rows=0)
     with pytest.raises(InvalidInputError, match="the iterator gave no batch"):
         fit_batches(model, iter([]))
     with pytest.raises(InvalidInputError, match="batch 1 must hold features of shape"):

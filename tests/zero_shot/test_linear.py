@@ -32,20 +32,23 @@ def test_the_path_of_held_out_accuracies_equals_refitting_every_point(data, meth
     X, y = _seen(data)
     clf = method(data.signatures, cv=3).fit(X, y)
     folds = list(ClassKFold(3, shuffle=True, random_state=0).split(X, y))
-    chosen = np.linspace(0, len(clf.cv_results_["points"]) - 1, 4).astype(int)
+    found = clf.cv_results_
+    chosen = np.linspace(0, len(found["params"]) - 1, 4).astype(int)
     for i in chosen:
-        point = clf.cv_results_["points"][i]
+        point = found["params"][i]
         refits = [
             method(data.signatures, **point).fit(X[a], y[a]).score(X[b], y[b]) for a, b in folds
         ]
-        np.testing.assert_allclose(clf.cv_results_["scores"][i], refits)
+        np.testing.assert_allclose([found[f"split{f}_test_score"][i] for f in range(3)], refits)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_chosen_penalty_is_the_best_of_the_path_and_beats_chance(data, method):
     clf = method(data.signatures).fit(*_seen(data))
-    means = clf.cv_results_["scores"].mean(axis=1)
-    best = clf.cv_results_["points"][int(means.argmax())]
+    best = clf.cv_results_["params"][int(clf.cv_results_["mean_test_score"].argmax())]
+    assert clf.best_params_ == best
+    assert clf.frozen().get_params()["cv"] == 5
+    assert {name: clf.frozen().get_params()[name] for name in best} == best
     assert all(getattr(clf, f"{name}_") == value for name, value in best.items())
     assert clf.score(*_unseen(data)) > 0.6
 
@@ -57,7 +60,7 @@ def test_moments_alone_give_the_same_map(data, method):
     clf = method(data.signatures, feature_norm=None, **fixed)
     W = clf.fit(X, y).coef_
     halves = Moments.of(X[::2], y[::2]) + Moments.of(X[1::2], y[1::2])
-    np.testing.assert_allclose(clf.fit_moments(halves).coef_, W, atol=1e-10)
+    np.testing.assert_allclose(clf.learn(halves).coef_, W, atol=1e-10)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -67,7 +70,7 @@ def test_fewer_samples_than_features(method):
     X, y = X[:20], y[:20]
     fixed = {name: 0.3 for name in method._penalties}
     wide = method(data.signatures, feature_norm=None, **fixed).fit(X, y).coef_
-    direct = method(data.signatures, feature_norm=None, **fixed).fit_moments(Moments.of(X, y))
+    direct = method(data.signatures, feature_norm=None, **fixed).learn(Moments.of(X, y))
     np.testing.assert_allclose(wide, direct.coef_, atol=1e-8)
 
 

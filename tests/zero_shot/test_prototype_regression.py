@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from zslearn.core.gathered import gather_rows
 from zslearn.core.moments import Moments
 from zslearn.datasets import make_zero_shot
 from zslearn.estimator_checks import parametrize_with_zero_shot_checks
@@ -87,31 +88,19 @@ def test_the_setting_is_the_best_of_an_explicit_search_over_folds_of_classes(dat
     X, y = data.X[seen], data.y[seen]
     clf = PrototypeRegression(data.signatures, power=1.0, shrinkage=0.5, n_repeats=1).fit(X, y)
     folds = list(ClassKFold(5, shuffle=True, random_state=0).split(X, y))
-    for setting, score in list(
-        zip(clf.cv_results_["settings"], clf.cv_results_["scores"], strict=True)
-    )[::7]:
-        fixed = dict(zip(("power", "shrinkage", "bandwidth", "ridge"), setting, strict=True))
+    found = clf.cv_results_
+    for fixed, score in list(zip(found["params"], found["mean_test_score"], strict=True))[::7]:
         accuracies = []
         for train, held_out in folds:
             one = PrototypeRegression(data.signatures, **fixed).fit(X[train], y[train])
             # The kernel's scale is that of all seen classes, in every fold.
             one.kernel_scales_ = clf.kernel_scales_
-            one._solve(
-                Moments.of(
-                    one._normalized_features(X[train]), np.searchsorted(one.classes_, y[train])
-                ),
-                None,
-                X.shape[1],
-            )
+            index = np.searchsorted(one.classes_, y[train])
+            one._solve(gather_rows(one._normalized_features(X[train]), index))
             accuracies.append(one.score(X[held_out], y[held_out]))
         assert np.mean(accuracies) == pytest.approx(score)
-    best = dict(
-        zip(
-            ("power", "shrinkage", "bandwidth", "ridge"),
-            clf.cv_results_["settings"][0],
-            strict=True,
-        )
-    )
+    best = found["params"][int(found["mean_test_score"].argmax())]
+    assert clf.best_params_ == {name: best[name] for name in ("bandwidth", "ridge")}
     frozen = clf.frozen()
     assert {name: frozen.get_params()[name] for name in best} == best
 
@@ -121,7 +110,7 @@ def test_moments_give_the_model_of_the_samples(data, rows):
     X, y = data.X[seen], data.y[seen]
     clf = PrototypeRegression(data.signatures, **FIXED).fit(X, y)
     moments = Moments.of(unit(np.sign(X) * np.sqrt(np.abs(X))), y)
-    other = PrototypeRegression(data.signatures, **FIXED).fit_moments(moments)
+    other = PrototypeRegression(data.signatures, **FIXED).learn(moments)
     np.testing.assert_allclose(
         other.decision_function(data.X[unseen], names),
         clf.decision_function(data.X[unseen], names),
@@ -180,8 +169,8 @@ def test_impossible_parameters_are_refused(data, rows, parameters, message):
 def test_moments_need_every_parameter_given(data, rows):
     seen, _, _ = rows
     moments = Moments.of(data.X[seen], data.y[seen])
-    with pytest.raises(InvalidInputError, match="needs numbers for power"):
-        PrototypeRegression(data.signatures).fit_moments(moments)
+    with pytest.raises(InvalidInputError, match="need numbers for power"):
+        PrototypeRegression(data.signatures).learn(moments)
 
 
 @parametrize_with_zero_shot_checks([PrototypeRegression()])

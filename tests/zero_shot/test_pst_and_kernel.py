@@ -5,9 +5,11 @@ import pytest
 from scipy import sparse
 from scipy.special import softmax
 
+from zslearn.core.learner import MomentLearner
 from zslearn.core.nearest import unit_rows
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError, TransductiveBatchError
+from zslearn.scale import fit_batches
 from zslearn.zero_shot import KernelESZSLClassifier, PSTClassifier, RRZSLClassifier
 from zslearn.zero_shot.transductive.pst import confident_labels, neighbor_graph, propagated
 
@@ -121,5 +123,6 @@ def test_kernel_eszsl_refuses_what_it_cannot_do(data, seen):
         KernelESZSLClassifier(data.signatures, kernel="precomputed").fit(X, y)
     with pytest.raises(InvalidInputError, match="kernel must be 'rbf' or 'precomputed'"):
         KernelESZSLClassifier(data.signatures, kernel="chi2").fit(X, y)
-    with pytest.raises(InvalidInputError, match="needs the samples themselves"):
-        KernelESZSLClassifier(data.signatures).fit_moments(None)
+    assert not isinstance(KernelESZSLClassifier(data.signatures), MomentLearner)
+    with pytest.raises(InvalidInputError, match="KernelESZSLClassifier learns from the rows"):
+        fit_batches(KernelESZSLClassifier(data.signatures), X, y)

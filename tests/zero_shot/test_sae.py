@@ -88,7 +88,10 @@ def test_the_search_for_lam_is_an_explicit_loop(data, train, direction, metric):
         for row, lam in enumerate(lams):
             one = SAEClassifier(data.signatures, lam=lam, direction=direction, metric=metric)
             wanted[row, fold] = one.fit(X[seen], y[seen]).score(X[held_out], y[held_out])
-    np.testing.assert_allclose(clf.cv_results_[direction], wanted)
+    for fold in range(3):
+        np.testing.assert_allclose(clf.cv_results_[f"split{fold}_test_score"], wanted[:, fold])
+    assert [point["lam"] for point in clf.cv_results_["params"]] == lams
+    assert clf.best_params_ == {"lam": clf.lam_[direction]}
     assert clf.lam_[direction] == lams[int(wanted.mean(axis=1).argmax())]
     assert np.ptp(wanted.mean(axis=1)) > 0.02  # λ matters here, so a wrong choice would show
     for found, given in zip(clf.folds_, splitter.class_folds(y), strict=True):
@@ -99,21 +102,38 @@ def test_the_search_for_lam_is_an_explicit_loop(data, train, direction, metric):
     np.testing.assert_allclose(clf.coef_, final.coef_, atol=1e-9)
 
 
-def test_what_the_search_found_is_told(data, train):
+def test_what_the_search_found_is_shown(data, train):
     clf = SAEClassifier(data.signatures).fit(*train)
     found = clf.cv_results_
-    assert set(found) == {"lams", "lams_relative", "encode", "decode"}
-    assert found["encode"].shape == found["decode"].shape == (30, 5)
-    np.testing.assert_allclose(found["lams_relative"], np.logspace(-4, 4, 30))
+    assert found["mean_test_score"].shape == found["split4_test_score"].shape == (30,)
     X, S = unit(train[0]), unit(data.signatures.rows(train[1]))
-    relative = found["lams"] * np.sum(X**2) / np.sum(S**2)
-    np.testing.assert_allclose(relative, found["lams_relative"])
+    lams = np.array([point["lam"] for point in found["params"]])
+    np.testing.assert_allclose(lams * np.sum(X**2) / np.sum(S**2), np.logspace(-4, 4, 30))
     assert sorted(np.concatenate(clf.folds_).tolist()) == sorted(set(train[1].tolist()))
     assert all(len(fold) >= 2 for fold in clf.folds_)
     fixed = SAEClassifier(data.signatures, lam=1.0).fit(*train)
     assert fixed.cv_results_ is None
+    assert fixed.best_params_ == {}
     assert fixed.folds_ == []
     assert fixed.lam_ == {"encode": 1.0, "decode": 1.0}
+
+
+def test_both_directions_are_searched_shown_and_frozen_each_with_its_lam(data, train):
+    clf = SAEClassifier(data.signatures, direction="both").fit(*train)
+    for way in ("encode", "decode"):
+        one = SAEClassifier(data.signatures, direction=way).fit(*train)
+        shown = [i for i, p in enumerate(clf.cv_results_["params"]) if p["direction"] == way]
+        np.testing.assert_array_equal(
+            clf.cv_results_["mean_test_score"][shown], one.cv_results_["mean_test_score"]
+        )
+        assert clf.lam_[way] == one.lam_[way]
+    assert clf.best_params_ == {"lam": clf.lam_}
+    again = clf.frozen().fit(*train)
+    assert again.cv_results_ is None
+    np.testing.assert_allclose(again.coef_encode_, clf.coef_encode_, atol=1e-12)
+    np.testing.assert_allclose(again.coef_decode_, clf.coef_decode_, atol=1e-12)
+    with pytest.raises(InvalidInputError, match="dict of positive numbers for 'encode'"):
+        SAEClassifier(data.signatures, lam={"encode": 1.0}).fit(*train)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -165,14 +185,14 @@ def test_moments_are_all_it_needs(data, train):
     X, y = train
     whole = SAEClassifier(data.signatures, lam=0.5).fit(X, y)
     a, b = Moments.of(unit(X[:40]), y[:40]), Moments.of(unit(X[40:]), y[40:])
-    clf = SAEClassifier(data.signatures, lam=0.5).fit_moments(b + a)
+    clf = SAEClassifier(data.signatures, lam=0.5).learn(b + a)
     np.testing.assert_allclose(clf.coef_, whole.coef_, atol=1e-10)
-    chosen = SAEClassifier(data.signatures).fit_moments(a + b)
+    chosen = SAEClassifier(data.signatures).learn(a + b)
     assert chosen.lam_["encode"] == pytest.approx(0.2)  # unit vectors: λ is scale-free
     with pytest.raises(InvalidInputError, match=r"raw moments .* got centered ones of 12"):
-        clf.fit_moments(Moments.of(X, y, centered=True))
+        clf.learn(Moments.of(X, y, centered=True))
     with pytest.raises(InvalidInputError, match="at least two classes; got raw ones of 1"):
-        clf.fit_moments(Moments.of(X[:5], y[:5]))
+        clf.learn(Moments.of(X[:5], y[:5]))
 
 
 def test_a_refused_batch_leaves_the_model_as_it_was(data, train, test_rows):

@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, check_cv
 from zslearn._parameters import Constraint, Either, Number, Numbers, Whole, check_parameters
 from zslearn.autoencoder.semantic_autoencoder import Solver, TiedLinearMap
 from zslearn.core import sylvester
-from zslearn.core.lam_path import RELATIVE_LAMS, checked_lams
+from zslearn.core.lam_grid import RELATIVE_LAMS, checked_lams
 from zslearn.core.moments import PairMoments
 from zslearn.core.row_space import row_space
 from zslearn.exceptions import InvalidInputError

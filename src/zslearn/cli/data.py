@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zslearn.cli.data_check import check
 from zslearn.cli.table import echo_json, format_table
 
 if TYPE_CHECKING:
@@ -21,8 +22,9 @@ SPLITS = {
 }
 SPACES = {"semantics": "semantic space", "dimensions": "dimensions", "classes": "classes"}
 EPILOG = """\b
-Example:
+Examples:
   zslearn data info animals
+  zslearn data check my_store signatures.csv
 """
 INFO_EPILOG = """\b
 Examples:
@@ -35,6 +37,9 @@ Examples:
 @click.group(epilog=EPILOG)
 def data() -> None:
     """Look at data sets."""
+
+
+data.add_command(check)
 
 
 @data.command(epilog=INFO_EPILOG)

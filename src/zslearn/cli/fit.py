@@ -107,7 +107,9 @@ def _fit(
     """Fit in memory, block by block from a file, or on a cluster."""
     import numpy as np
 
-    on_disk = isinstance(dataset.X, np.memmap) and model._from_moments
+    from zslearn.core.learner import MomentLearner
+
+    on_disk = isinstance(dataset.X, np.memmap) and isinstance(model, MomentLearner)
     if cluster is None and not on_disk:
         if checkpoint is not None:
             raise click.UsageError(

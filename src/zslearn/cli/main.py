@@ -15,6 +15,7 @@ EPILOG = """\b
 Examples:
   zslearn demo
   zslearn evaluate xlsa17/CUB --method sae,eszsl
+  zslearn describe classes.txt --out classes.csv
   zslearn fit --features X.csv --labels y.csv --signatures classes.csv --save model.zsl
   zslearn predict model.zsl new.csv --top 3
 """
@@ -25,6 +26,7 @@ Examples:
     commands_at={
         "demo": "zslearn.cli.demo:demo",
         "data": "zslearn.cli.data:data",
+        "describe": "zslearn.cli.describe:describe",
         "fit": "zslearn.cli.fit:fit",
         "predict": "zslearn.cli.predict:predict",
         "evaluate": "zslearn.cli.evaluate:evaluate",

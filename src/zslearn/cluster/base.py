@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -14,6 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from zslearn._parameters import check_parameters
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.tags import MappingTags
+from zslearn.core.gathered import Gathered
+from zslearn.core.learner import MomentLearner, MomentPlan
+from zslearn.core.moments import Moments
 from zslearn.exceptions import InvalidInputError
 
 
@@ -95,15 +98,10 @@ class RowMapping(LinearMapping):
         """Return `coef_` for rows of classes numbered from 0."""
 
 
-class MomentMapping(LinearMapping):
+class MomentMapping(MomentLearner, LinearMapping):
     """Linear mapping that is learned from class counts, class sums and Gram matrices alone."""
 
     _statistics: Statistics | None
-
-    @property
-    def _needs_class_grams(self) -> bool:
-        """Whether one Gram matrix a class is needed, not only their sum."""
-        return False
 
     @abstractmethod
     def _coef(self, statistics: Statistics) -> NDArray:
@@ -125,7 +123,7 @@ class MomentMapping(LinearMapping):
         """
         X, y = self._validated(X, y)
         self._statistics = None
-        statistics = Statistics.of(X, y, by_class=self._needs_class_grams)
+        statistics = Statistics.of(X, y, by_class=self._needs_class_grams())
         check_several_classes(statistics.classes, type(self).__name__)
         return self._learn(statistics)
 
@@ -148,27 +146,57 @@ class MomentMapping(LinearMapping):
         """
         known = getattr(self, "_statistics", None)
         X, y = self._validated(X, y, reset=known is None)
-        batch = Statistics.of(X, y, by_class=self._needs_class_grams)
+        batch = Statistics.of(X, y, by_class=self._needs_class_grams())
         self._statistics = batch if known is None else known + batch
         return self if len(self._statistics.classes) < 2 else self._learn(self._statistics)
 
-    def fit_statistics(self, statistics: Statistics) -> Self:
-        """Learn the mapping from statistics computed elsewhere.
+    def moment_plan(self, classes: ArrayLike | None = None) -> MomentPlan:
+        """Return what is to be gathered of the data: centered moments of the rows as they are.
 
         Parameters
         ----------
-        statistics : Statistics
-            With `by_class` where the mapping needs Gram matrices of each class.
+        classes : array-like of shape (n_classes,), optional
+            Classes whose rows are used; by default all.
+
+        Returns
+        -------
+        MomentPlan
+        """
+        check_parameters(self)
+        names = None if classes is None else np.unique(np.asarray(classes))
+        return MomentPlan(centered=True, by_class=self._needs_class_grams(), classes=names)
+
+    def learn(self, gathered: Gathered | Moments | Statistics) -> Self:
+        """Learn the mapping from moments computed elsewhere.
+
+        Parameters
+        ----------
+        gathered : Gathered, Moments or Statistics
+            What a pass by `moment_plan` found, or moments, with those of each class where the
+            mapping needs them.
 
         Returns
         -------
         self
         """
         check_parameters(self)
+        if isinstance(gathered, Moments):
+            gathered = Gathered((gathered,))
+        if isinstance(gathered, Gathered):
+            gathered = Statistics.of_gathered(gathered)
+        if self._needs_class_grams() and not gathered.by_class:
+            raise InvalidInputError(
+                f"{type(self).__name__} needs moments of each class; got those of all rows "
+                "together. Compute them as moment_plan says."
+            )
         self._statistics = None
-        self.n_features_in_ = statistics.total.n_features
-        check_several_classes(statistics.classes, type(self).__name__)
-        return self._learn(statistics)
+        self.n_features_in_ = gathered.total.n_features
+        check_several_classes(gathered.classes, type(self).__name__)
+        return self._learn(gathered)
+
+    def _needs_class_grams(self) -> bool:
+        """Whether one Gram matrix per class is needed, not only their sum."""
+        return False
 
     def _learn(self, statistics: Statistics) -> Self:
         self.classes_ = statistics.classes

@@ -167,7 +167,7 @@ class ImageSegmenter(BaseEstimator):
                 "background; there is nothing to tell apart."
             )
         standard = total.standardized(total.total.mean, total.spread)
-        self.mapping_ = mapping.fit_statistics(standard)
+        self.mapping_ = mapping.learn(standard)
         self.coef_ = self.mapping_.coef_ / total.spread
         background, foreground = total.total.class_means
         self.direction_ = self.coef_ @ (foreground - background)

@@ -59,7 +59,6 @@ class KISSME(MomentMapping):
     def __init__(self, ridge: float = 1e-3) -> None:
         self.ridge = ridge
 
-    @property
     def _needs_class_grams(self) -> bool:
         return True
 

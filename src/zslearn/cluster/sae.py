@@ -14,6 +14,8 @@ from zslearn.cluster.lam_search import LAM_GRID, SearchOptions, choose_lam
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.tags import MappingTags
 from zslearn.core import sylvester
+from zslearn.core.gathered import Gathered
+from zslearn.core.learner import MomentPlan
 from zslearn.core.moments import Moments
 from zslearn.exceptions import InvalidInputError
 
@@ -126,7 +128,7 @@ class SAEMapping(MomentMapping):
         X, y = self._validated(X, y)
         self._statistics = None
         self._search(X, y, check_groups(groups, len(y)))
-        return self._learn(Statistics.of(X, y, by_class=self._needs_class_grams))
+        return self._learn(Statistics.of(X, y, by_class=self._needs_class_grams()))
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a batch and solve again; `lam` must be a number.
@@ -150,23 +152,40 @@ class SAEMapping(MomentMapping):
             )
         return super().partial_fit(X, y)
 
-    def fit_statistics(self, statistics: Statistics) -> Self:
-        """Learn the encoder from statistics computed elsewhere; `lam` must be a number.
+    def moment_plan(self, classes: ArrayLike | None = None) -> MomentPlan:
+        """Return what is to be gathered of the data; `lam` must be a number.
 
         Parameters
         ----------
-        statistics : Statistics
-            With `by_class` for ``class_weight="balanced"``.
+        classes : array-like of shape (n_classes,), optional
+            Classes whose rows are used; by default all.
+
+        Returns
+        -------
+        MomentPlan
+        """
+        self._check_given()
+        return super().moment_plan(classes)
+
+    def learn(self, gathered: Gathered | Moments | Statistics) -> Self:
+        """Learn the encoder from moments computed elsewhere; `lam` must be a number.
+
+        Parameters
+        ----------
+        gathered : Gathered, Moments or Statistics
+            With moments of each class for ``class_weight="balanced"``.
 
         Returns
         -------
         self
         """
-        if self.lam == "cv":
-            raise InvalidInputError("lam='cv' needs rows; statistics alone need lam as a number.")
-        return super().fit_statistics(statistics)
+        self._check_given()
+        return super().learn(gathered)
 
-    @property
+    def _check_given(self) -> None:
+        if self.lam == "cv":
+            raise InvalidInputError("lam='cv' needs rows; moments alone need lam as a number.")
+
     def _needs_class_grams(self) -> bool:
         return self.class_weight == "balanced"
 
@@ -179,7 +198,7 @@ class SAEMapping(MomentMapping):
     def _search(self, X: NDArray, y: NDArray, groups: NDArray | None) -> None:
         check_several_classes(np.unique(y), type(self).__name__)
         options = SearchOptions(
-            cv=self.cv, by_class=self._needs_class_grams, random_state=self.random_state
+            cv=self.cv, by_class=self._needs_class_grams(), random_state=self.random_state
         )
         choice = choose_lam(X, y, groups, self._path, self._grid(X), options)
         self.cv_results_, self.best_params_ = choice.cv_results, choice.best_params

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn.core.gathered import Gathered
 from zslearn.core.moments import Moments
 
 
@@ -49,6 +50,15 @@ class Statistics:
         ends = np.flatnonzero(y[order][1:] != y[order][:-1]) + 1
         groups = np.split(order, ends)
         return _of_parts(tuple(Moments.of(X[rows], y[rows], centered=True) for rows in groups))
+
+    @classmethod
+    def of_gathered(cls, gathered: Gathered) -> Statistics:
+        """Take over what a pass gathered, by class if every part is one class."""
+        total = gathered.total
+        if not total.centered:
+            total = total.about(total.mean, centered=True)
+        several = len(total.classes) > 1 and len(gathered.parts) == len(total.classes)
+        return cls(total, gathered.parts if several else ())
 
     @property
     def classes(self) -> NDArray:

@@ -139,7 +139,9 @@ class SupervisedKMeans(TransformerMixin, BaseEstimator):
         X, y = self._validated(X, y, reset=True)
         self._statistics: Statistics | None = None
         if isinstance(mapping, MomentMapping) and getattr(mapping, "lam", None) != "cv":
-            return self._learn(mapping, Statistics.of(X, y, by_class=mapping._needs_class_grams))
+            return self._learn(
+                mapping, Statistics.of(X, y, by_class=mapping.moment_plan().by_class)
+            )
         self._scale(Statistics.of(X, y))
         extra = {"groups": groups} if isinstance(mapping, SAEMapping) else {}
         self.mapping_ = mapping.fit(self._standardized(X), y, **extra)
@@ -171,7 +173,7 @@ class SupervisedKMeans(TransformerMixin, BaseEstimator):
             )
         known = getattr(self, "_statistics", None)
         X, y = self._validated(X, y, reset=known is None)
-        batch = Statistics.of(X, y, by_class=mapping._needs_class_grams)
+        batch = Statistics.of(X, y, by_class=mapping.moment_plan().by_class)
         self._statistics = batch if known is None else known + batch
         if len(self._statistics.classes) < 2:
             return self
@@ -267,7 +269,7 @@ class SupervisedKMeans(TransformerMixin, BaseEstimator):
         check_several_classes(statistics.classes, type(self).__name__)
         self._scale(statistics)
         standardized = statistics.standardized(self.mean_, self.scale_)
-        self.mapping_ = mapping.fit_statistics(standardized)
+        self.mapping_ = mapping.learn(standardized)
         self.classes_ = statistics.classes
         return self
 

@@ -11,10 +11,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.core.moments import Moments
-from zslearn.core.sylvester import Reduction, Spectral, Tridiagonal, class_spectrum
+from zslearn.core.products import product
+from zslearn.core.sylvester import (
+    Method,
+    Reduction,
+    Spectral,
+    Sylvester,
+    Tridiagonal,
+    class_spectrum,
+    prepare,
+)
 from zslearn.exceptions import InvalidInputError
 
 Array = NDArray[np.float64]
+
+
+def autoencoder_equation(
+    moments: Moments, seen: Array, lam_max: float, method: Method = "auto"
+) -> Sylvester:
+    """Do what all λ of the semantic autoencoder share: ``A W + λ W G = (1 + λ) C``.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of the training data.
+    seen : ndarray of shape (n_classes, n_dimensions)
+        Signature of each class of the moments.
+    lam_max : float
+        Largest λ that will be asked for.
+    method : {"auto", "spectral", "tridiagonal"}, default="auto"
+        How the feature Gram matrix is reduced.
+
+    Returns
+    -------
+    Sylvester
+        ``coef(lam)`` is W, ``prototypes(rows, lams)`` are ``rows W`` for every λ.
+    """
+    spectrum = class_spectrum(moments.counts, seen)
+    return prepare(spectrum, moments.gram, product(seen.T, moments.sums), lam_max, method)
 
 
 def ridge_to_semantics(moments: Moments, seen: Array, rows: Array, gammas: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from zslearn.core.block_sums import BlockSums, BlockTotal, Group, as_float, gram_of
 from zslearn.core.lazy_rows import LazyRows
 from zslearn.exceptions import InvalidInputError
 
@@ -102,12 +103,45 @@ class Moments:
         _check_labels(labels)
         weights = _checked_weights(sample_weight, len(labels))
         classes, index = np.unique(labels, return_inverse=True)
-        n_features = matrix.shape[1]
-        total = cls.empty(n_features, centered=centered)
+        total = BlockTotal(matrix.shape[1])
         for rows in _blocks(matrix.shape[0], block_rows):
+            x = as_float(matrix[rows])
+            if centered and total.origin is None:
+                total.origin = origin_of(x)
+            x = (
+                x
+                if total.origin is None or sparse.issparse(x)
+                else x - total.origin.astype(x.dtype)
+            )
             weight = None if weights is None else weights[rows]
-            total += _block_moments(matrix[rows], index[rows], len(classes), weight, centered)
-        return replace(total, classes=classes[total.classes])
+            total.add(BlockSums.of(x, index[rows], weights=weight))
+        if total.classes is None:
+            return replace(cls.empty(matrix.shape[1], centered=centered), classes=classes)
+        found = cls.of_total(total)
+        return replace(found, classes=classes[found.classes])
+
+    @classmethod
+    def of_total(
+        cls, total: BlockTotal, group: Group = 0, kept: NDArray[np.bool_] | None = None
+    ) -> Moments:
+        """Return the moments in a sum of blocks, centered if their rows were moved to an origin.
+
+        Parameters
+        ----------
+        total : BlockTotal
+            The sum.
+        group : label, default=0
+            Group of classes whose Gram matrix is meant.
+        kept : ndarray of shape (n_classes,), optional
+            Which of the sum's classes are in that group; by default all.
+        """
+        if total.classes is None:
+            raise InvalidInputError("there are no samples to learn from.")
+        here = total.counts > 0 if kept is None else kept & (total.counts > 0)
+        origin = np.zeros(total.n_features) if total.origin is None else total.origin
+        classes, counts, sums = total.classes[here], total.counts[here], total.sums[here]
+        found = cls(classes, counts, sums, total.grams[group], origin)
+        return found if total.origin is None else found.about(found.mean, centered=True)
 
     @classmethod
     def empty(cls, n_features: int, *, centered: bool = False) -> Moments:
@@ -222,10 +256,10 @@ class PairMoments:
         d, k = matrix.shape[1], semantic.shape[1]
         A, C, G = np.zeros((k, k)), np.zeros((k, d)), np.zeros((d, d))
         for rows in _blocks(matrix.shape[0], BLOCK_ROWS):
-            x, s = _as_float(matrix[rows]), _as_float(semantic[rows])
+            x, s = as_float(matrix[rows]), as_float(semantic[rows])
             A += s.T @ s
             C += np.asarray((x.T @ s).T)
-            G += _gram(x)
+            G += gram_of(x)
         return cls(A, C, G, float(matrix.shape[0]))
 
     @classmethod
@@ -253,51 +287,14 @@ class PairMoments:
         )
 
 
-def _block_moments(
-    block: Matrix,
-    index: NDArray[np.intp],
-    n_classes: int,
-    weight: Array | None,
-    centered: bool,
-) -> Moments:
-    """Moments of one block, with classes numbered 0 .. n_classes - 1."""
-    x = _as_float(block)
-    ones = np.ones(len(index)) if weight is None else weight
-    counts: Array = np.bincount(index, weights=ones, minlength=n_classes).astype(np.float64)
-    origin = np.zeros(x.shape[1])
-    if centered and not sparse.issparse(x) and counts.sum() > 0:
-        origin = np.average(x, axis=0, weights=ones).astype(np.float64)
-        x = x - origin.astype(x.dtype)
-        origin = origin.astype(x.dtype).astype(np.float64)
-    rows = np.arange(len(index))
-    # Float64 ones make float64 sums: adding up a class in float32 would lose 1e-6 of it.
-    one_hot = sparse.csr_array((ones, (index, rows)), shape=(n_classes, len(index)))
-    product = one_hot @ x
-    sums = product.toarray() if sparse.issparse(product) else product
-    root = x if weight is None else _scaled_rows(x, np.sqrt(weight))
-    here = Moments(np.arange(n_classes), counts, sums, _gram(root), origin, centered)
-    return here.about(here.mean, centered=True) if centered else here
+def origin_of(x: Matrix) -> Array:
+    """Return the mean of some rows, exact in their precision; zero for sparse rows.
 
-
-def _gram(x: Matrix) -> Array:
-    """``xᵀx`` in the precision of x, as dense float64."""
-    product = x.T @ x
-    dense = product.toarray() if sparse.issparse(product) else product
-    return np.asarray(dense, dtype=np.float64)
-
-
-def _scaled_rows(x: Matrix, factor: Array) -> Matrix:
-    """Multiply each row of x by its factor."""
+    Any point near the data serves as origin of centered moments.
+    """
     if sparse.issparse(x):
-        return sparse.diags_array(factor.astype(x.dtype)) @ x
-    return x * factor[:, None].astype(x.dtype)
-
-
-def _as_float(block: Matrix) -> Matrix:
-    """Keep float32 and float64, widen half precision to float32 and anything else to float64."""
-    if block.dtype in (np.float32, np.float64):
-        return block
-    return block.astype(np.float32 if block.dtype == np.float16 else np.float64)
+        return np.zeros(x.shape[1])
+    return x.mean(axis=0, dtype=np.float64).astype(x.dtype).astype(np.float64)
 
 
 def _at_common_origin(a: Moments, b: Moments, sign: float) -> tuple[Moments, Moments]:

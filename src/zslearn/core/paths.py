@@ -7,15 +7,61 @@ autoencoder's two directions share the products x·p_c and differ in scale and o
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from zslearn.core.gathered import Gathered
+from zslearn.core.moments import Moments
 from zslearn.core.nearest import Metric, row_blocks, row_norms
+from zslearn.exceptions import InvalidInputError
 
 Direction = Literal["encode", "decode"]
+# Moments, signatures of their classes and of the candidates -> class vectors in feature space, of
+# shape (n_models, n_candidates, n_features).
+Decoder = Callable[[Moments, NDArray, NDArray], NDArray]
+
+
+def fold_accuracy(
+    gathered: Gathered,
+    fold: int,
+    signatures: NDArray,
+    decode: Decoder,
+    rules: Sequence[tuple[Direction, Metric]],
+) -> NDArray[np.float64]:
+    """Per-class accuracy on the rows one fold holds out, for every model of a path.
+
+    The moments a fold trains on are the total less the fold's own, so no data is read again.
+
+    Parameters
+    ----------
+    gathered : Gathered
+        Moments by fold and rows, classes numbered.
+    fold : int
+        Which fold; candidates are the classes of its part.
+    signatures : ndarray of shape (n_classes, n_dimensions)
+        Signature of each class.
+    decode : callable
+        Makes the class vectors of every model, see `Decoder`.
+    rules : list of (direction, metric)
+        Scoring rules to judge.
+
+    Returns
+    -------
+    ndarray of shape (n_rules, n_models)
+    """
+    if gathered.y is None:
+        raise InvalidInputError("models are judged by rows that were kept; there are none.")
+    part, rows = gathered.parts[fold], gathered.fold_rows[fold]
+    train = gathered.total - part
+    candidates = signatures[part.classes]
+    prototypes = decode(train, signatures[train.classes], candidates)
+    scored = [scoring_rule(prototypes, candidates, *rule) for rule in rules]
+    truth = np.searchsorted(part.classes, gathered.y[rows])
+    return path_accuracy(gathered.X, truth, prototypes, scored, rows).mean(axis=2)
 
 
 def scoring_rule(

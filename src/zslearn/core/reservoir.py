@@ -17,7 +17,7 @@ class Reservoir:
     """Rows of each class with the smallest of random keys, at most `per_class` of them.
 
     The key of a row depends on its number and the seed alone. So the sample does not depend on
-    blocks, threads or workers, two reservoirs merge to that of all rows, and a class with no more
+    blocks, threads or workers, samples of two parts merge to that of both, and a class with no more
     than `per_class` rows is kept whole.
 
     Parameters
@@ -32,13 +32,13 @@ class Reservoir:
     >>> import numpy as np
     >>> kept = Reservoir(2)
     >>> kept.add(np.arange(6.0)[:, None], np.array([0, 0, 0, 1, 1, 1]), np.arange(6))
-    >>> kept.y.tolist()
+    >>> kept.rows[1].tolist()
     [0, 0, 1, 1]
     """
 
     def __init__(self, per_class: int, seed: int = 0) -> None:
         if per_class < 1:
-            raise InvalidInputError(f"at least 1 row a class must be kept; got {per_class}.")
+            raise InvalidInputError(f"at least 1 row per class must be kept; got {per_class}.")
         self.per_class = per_class
         self.seed = seed
         self._kept: Rows | None = None
@@ -47,14 +47,10 @@ class Reservoir:
         self._limits: tuple[NDArray, NDArray[np.uint64]] | None = None
 
     @property
-    def X(self) -> NDArray:
-        """Rows kept, of shape (n_kept, n_features), in the order of classes and keys."""
-        return self._settled()[0]
-
-    @property
-    def y(self) -> NDArray:
-        """Their classes."""
-        return self._settled()[1]
+    def rows(self) -> Rows | None:
+        """Rows kept, their classes and keys, in the order of classes and keys; None if none."""
+        self._settle()
+        return self._kept
 
     def add(self, X: NDArray, y: NDArray, numbers: NDArray) -> None:
         """Offer rows with their labels and numbers."""
@@ -64,7 +60,7 @@ class Reservoir:
         """Return a copy of the rows that may be kept; changes nothing, so threads may call it."""
         keys = random_keys(numbers, self.seed)
         early = np.flatnonzero(keys <= self._limit_of(y))
-        chosen = early[_smallest(y[early], keys[early], self.per_class)]
+        chosen = early[smallest_keys(y[early], keys[early], self.per_class)]
         return X[chosen], y[chosen], keys[chosen]
 
     def take(self, rows: Rows) -> None:
@@ -75,12 +71,6 @@ class Reservoir:
         kept = 0 if self._kept is None else len(self._kept[1])
         if sum(len(part[1]) for part in self._waiting) > max(256, kept // 2):
             self._settle()
-
-    def merge(self, other: Reservoir) -> None:
-        """Take what another reservoir of the same stream kept."""
-        other._settle()
-        if other._kept is not None:
-            self.take(other._kept)
 
     def state(self) -> dict[str, NDArray]:
         """Return everything as plain arrays."""
@@ -108,18 +98,12 @@ class Reservoir:
             return
         parts = [*([] if self._kept is None else [self._kept]), *self._waiting]
         X, y, keys = (np.concatenate(column) for column in zip(*parts, strict=True))
-        chosen = _smallest(y, keys, self.per_class)
+        chosen = smallest_keys(y, keys, self.per_class)
         self._kept, self._waiting = (X[chosen], y[chosen], keys[chosen]), []
         classes, counts = np.unique(self._kept[1], return_counts=True)
         last = self._kept[2][np.cumsum(counts) - 1]
         full = counts == self.per_class
         self._limits = (classes[full], last[full]) if full.any() else None
-
-    def _settled(self) -> Rows:
-        self._settle()
-        if self._kept is None:
-            raise InvalidInputError("there are no rows to judge by.")
-        return self._kept
 
 
 def random_keys(numbers: NDArray, seed: int) -> NDArray[np.uint64]:
@@ -131,7 +115,7 @@ def random_keys(numbers: NDArray, seed: int) -> NDArray[np.uint64]:
     return z ^ (z >> np.uint64(31))
 
 
-def _smallest(y: NDArray, keys: NDArray[np.uint64], most: int) -> NDArray[np.intp]:
+def smallest_keys(y: NDArray, keys: NDArray[np.uint64], most: int) -> NDArray[np.intp]:
     """Rows with the smallest keys of each class, sorted by class and key."""
     _, index = np.unique(y, return_inverse=True)
     order = np.lexsort((keys, index))

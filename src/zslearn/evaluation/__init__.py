@@ -1,6 +1,7 @@
 """Protocols, one call from a data set to a flat row, and reports on what can go wrong."""
 
 from zslearn.evaluation.class_lists import read_class_splits
+from zslearn.evaluation.class_report import ClassReport, report_classes
 from zslearn.evaluation.hubness import HubnessReport, hubness_report
 from zslearn.evaluation.leakage import LeakageReport, imagenet_classes, leakage_report
 from zslearn.evaluation.protocols import ConventionalProtocol, GeneralizedProtocol
@@ -9,6 +10,7 @@ from zslearn.evaluation.run import evaluate, evaluate_splits
 from zslearn.evaluation.task import Task
 
 __all__ = [
+    "ClassReport",
     "ConventionalProtocol",
     "GeneralizedProtocol",
     "HubnessReport",
@@ -22,4 +24,5 @@ __all__ = [
     "imagenet_classes",
     "leakage_report",
     "read_class_splits",
+    "report_classes",
 ]

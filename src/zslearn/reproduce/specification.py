@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any
 
 from zslearn import __version__
-from zslearn.cluster import find_learner
+from zslearn.cluster import LEARNERS, find_learner
 from zslearn.exceptions import InvalidInputError, closest_name
 from zslearn.reproduce.sources import Source
 from zslearn.zero_shot import METHODS
@@ -20,7 +20,9 @@ from zslearn.zero_shot.registry import find_method
 
 DEFAULT_SECONDS = 600.0
 _COST_ORDER = ("instant", "seconds", "minutes")
-_CLUSTERING = ("clustering", "cluster-picture", "flowers")
+_CLUSTERING = ("clustering", "clustering-tables", "cluster-picture")
+# A split of this name and a number deals the classes anew, with the number as the seed.
+RANDOM = "random "
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ class Experiment:
         "zero-shot" for every data set for zero-shot learning, or names of data sets.
     splits, semantics, methods : tuple of str
         What is combined; semantics () is the first space of a data set, ("all",) every space.
+        "random 3" is a split with the classes dealt anew, of the first space.
     protocol : str
         "conventional" or "generalized".
     parameters : tuple of mappings
@@ -168,9 +171,11 @@ class Experiment:
         for source in sources:
             if not self.wants(source):
                 continue
-            splits = [name for name in self.splits if name in source.splits]
-            for split, space in product(splits if self.splits else [""], self._spaces(source)):
-                yield source, split, space
+            named = [s for s in self.splits if s in source.splits or s.startswith(RANDOM)]
+            for split, space in product(named if self.splits else [""], self._spaces(source)):
+                # Random splits take the first space alone: each of them is ten times the work.
+                if not split.startswith(RANDOM) or space == source.semantics[0]:
+                    yield source, split, space
 
     def _spaces(self, source: Source) -> Sequence[str]:
         if self.kind in ("description", "flowers"):
@@ -257,7 +262,7 @@ def _with_methods(experiment: Experiment, methods: tuple[str, ...]) -> Experimen
     for name in methods:
         is_mapping = experiment.kind in _CLUSTERING
         try:
-            (find_learner if is_mapping else find_method)(name.partition("+")[0])
+            (find_learner if is_mapping else find_method)(base_name(name))
         except InvalidInputError:
             if not _is_known(name):
                 raise
@@ -268,7 +273,10 @@ def _with_methods(experiment: Experiment, methods: tuple[str, ...]) -> Experimen
 
 def _is_known(name: str) -> bool:
     """Say whether a name is one of the other kind of method."""
-    base = name.partition("+")[0].removesuffix("-decode")
-    from zslearn.cluster import LEARNERS
-
+    base = base_name(name).removesuffix("-decode")
     return base in METHODS or base in LEARNERS
+
+
+def base_name(name: str) -> str:
+    """Return a method without its steps ("sae+projection") or its λ ("sae=0.5")."""
+    return name.partition("+")[0].partition("=")[0]

@@ -1,35 +1,23 @@
-"""The same fit on a Dask cluster: sums of blocks by the workers, one solution here.
-
-Everything that knows of Dask is in this file. A worker's task gives the sums of one piece of the
-data and keeps nothing, so a task that is lost with its worker is simply done again.
-"""
+"""The same fit on a Dask cluster; everything that knows of Dask is in this file."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._optional import require
-from zslearn.core.moments import Moments
-from zslearn.core.reservoir import Reservoir
-from zslearn.core.threads import one_blas_thread
-from zslearn.exceptions import ClusterError, InvalidInputError, ZslearnError
-from zslearn.scale.block_pass import Pass, checked_block_rows
-from zslearn.scale.opening import open_source
-from zslearn.scale.plan import Outcome, Plan, learn, plan_for
-from zslearn.scale.source import ArraySource, Block, ChainSource, Source
+from zslearn.exceptions import EngineError, InvalidInputError, ZslearnError
+from zslearn.scale.engine import Engine, fit_pieces
+from zslearn.scale.pieces import Outline, Piece, pieces_of_array, pieces_of_files
+from zslearn.scale.source import ArraySource
 
 Estimator = TypeVar("Estimator")
-# Partial results that are added up by one task.
-_FAN_IN = 4
 _CONNECT_SECONDS = 10
-_PIECE_BYTES = 256 * 2**20
 
 
 def fit_dask(
@@ -71,7 +59,7 @@ def fit_dask(
 
     Raises
     ------
-    ClusterError
+    EngineError
         If the scheduler cannot be reached or is lost.
     InvalidInputError
         If the data or the estimator cannot be used.
@@ -89,18 +77,45 @@ def fit_dask(
     >>> len(clf.classes_)
     20
     """
-    dask = require("dask", extra="dask", purpose="Fitting on a Dask cluster")
     with connected(cluster) as client:
-        outline, pieces = _outlined(X, y, client)
-        plan = plan_for(estimator, outline, classes, validation_rows)
-        partial = dask.delayed(_partial, pure=True)
-        parts = [partial(piece, plan) for piece in pieces]
-        total = _computed(_tree(dask, parts), client)
-    moments = {group: total.moments[group] for group in sorted(total.moments)}
-    kept = total.kept
-    outcome = Outcome(moments) if kept is None else Outcome(moments, kept.X, kept.y)
-    learn(estimator, plan, outcome, outline.names)
+        engine = DaskEngine(client)
+        data = _cut(X, y, engine)
+        fit_pieces(estimator, data, engine, classes=classes, validation_rows=validation_rows)
     return estimator
+
+
+class DaskEngine(Engine):
+    """Delayed functions, computed by a client or by whatever scheduler Dask uses.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client or None
+        Where to compute.
+    """
+
+    def __init__(self, client: Any = None) -> None:
+        self.client = client
+        self._dask = require("dask", extra="dask", purpose="Fitting on a Dask cluster")
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return a delayed call."""
+        return self._dask.delayed(function, pure=True)(*arguments)
+
+    def result(self, task: Any) -> Any:
+        """Compute a task, telling a lost cluster from an error in the data."""
+        try:
+            if self.client is None:
+                return task.compute()
+            with warnings.catch_warnings():
+                # Arrays that are in memory here have to be sent, whatever their size.
+                warnings.filterwarnings("ignore", message="Sending large graph")
+                return self.client.compute(task, sync=False).result()
+        except ZslearnError:
+            raise
+        except Exception as error:
+            if self.client is not None and _is_loss(error):
+                raise EngineError(self.client, error) from error
+            raise
 
 
 def predict_dask(
@@ -170,7 +185,7 @@ def connected(cluster: Any) -> Iterator[Any]:
             started = distributed.LocalCluster(threads_per_worker=1, dashboard_address=":0")
         client = distributed.Client(started or address, timeout=_CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError) as error:
-        raise ClusterError(cluster, error) from error
+        raise EngineError(cluster, error) from error
     try:
         yield client
     finally:
@@ -179,71 +194,21 @@ def connected(cluster: Any) -> Iterator[Any]:
             started.close()
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Part of the data that one task reads: an array with labels, or a path."""
-
-    first: int
-    X: Any
-    y: Any = None
-
-    def opened(self) -> Source:
-        """Open the data on the worker."""
-        if self.y is None:
-            return ChainSource([open_source(self.X)])
-        return ArraySource(np.asarray(self.X), self.y)
-
-
-@dataclass
-class Partial:
-    """Moments by group and rows kept, of some of the pieces."""
-
-    moments: dict[Any, Moments]
-    kept: Reservoir | None
-
-
-class _Outline(Source):
-    """What planning needs to know of the data."""
-
-    def __init__(self, n_features: int, present: NDArray, chain: Source | None = None) -> None:
-        self.n_rows, self.n_features, self._present = None, n_features, present
-        if chain is not None:
-            self.names, self.seen = chain.names, chain.seen
-
-    def blocks(self, block_rows: int, skip: int = 0) -> Iterator[Block]:
-        """Yield nothing: the workers read."""
-        return iter(())
-
-    def labels(self) -> NDArray:
-        """Return one label of each class."""
-        return self._present
-
-    def identity(self) -> list[Any]:
-        """Return nothing: there is no checkpoint."""
-        return []
-
-
-def _outlined(X: Any, y: Any, client: Any) -> tuple[_Outline, list[Any]]:
+def _cut(X: Any, y: Any, engine: DaskEngine) -> tuple[Outline, list[Any]]:
     """Return the outline of the data and what each task reads."""
     if hasattr(X, "to_delayed"):
-        return _outlined_array(X, y, client)
+        return _chunks(X, y, engine)
     if isinstance(X, ArraySource):
-        return _Outline(X.n_features, np.unique(X.labels())), list(_pieces(X))
+        return pieces_of_array(X)
     if not isinstance(X, Sequence) or isinstance(X, str) or not X:
         raise InvalidInputError(
             f"fit_dask takes a dask array with labels, or a list of files; got {type(X).__name__}."
         )
-    sources = [open_source(path) for path in X]
-    chain = ChainSource(sources)
-    labels = chain.labels()
-    firsts = np.cumsum([0, *(source.n_rows or 0 for source in sources)])
-    pieces = [Piece(int(first), path) for first, path in zip(firsts, X, strict=False)]
-    present = np.empty(0) if labels is None else np.unique(labels)
-    return _Outline(chain.n_features, present, chain), pieces
+    return pieces_of_files(X)
 
 
-def _outlined_array(X: Any, y: Any, client: Any) -> tuple[_Outline, list[Any]]:
-    dask = require("dask", extra="dask", purpose="Fitting on a Dask cluster")
+def _chunks(X: Any, y: Any, engine: DaskEngine) -> tuple[Outline, list[Any]]:
+    """Make a piece of each chunk of a dask array."""
     array = require("dask.array", extra="dask", purpose="Fitting on a Dask cluster")
     if any(np.isnan(size) for size in X.chunks[0]):
         raise InvalidInputError(
@@ -251,100 +216,17 @@ def _outlined_array(X: Any, y: Any, client: Any) -> tuple[_Outline, list[Any]]:
         )
     if X.ndim != 2 or y is None or y.shape != X.shape[:1]:
         raise InvalidInputError(
-            f"a dask array of features needs two dimensions and one label a row; got {X.shape} and "
-            f"{getattr(y, 'shape', y)}."
+            "a dask array of features needs two dimensions and one label per row; got "
+            f"{X.shape} and {getattr(y, 'shape', y)}."
         )
     rows = X.rechunk({1: -1})
     labels = y if hasattr(y, "to_delayed") else array.from_array(np.asarray(y), rows.chunks[0])
-    labels = labels.rechunk((rows.chunks[0],))
+    labels = labels.rechunk((rows.chunks[0],)).to_delayed().ravel()
     firsts = np.cumsum([0, *rows.chunks[0]])
-    piece = dask.delayed(Piece, pure=True)
-    pieces = [
-        piece(int(first), block, label)
-        for first, block, label in zip(
-            firsts, rows.to_delayed().ravel(), labels.to_delayed().ravel(), strict=False
-        )
-    ]
-    present = [dask.delayed(np.unique)(label) for label in labels.to_delayed().ravel()]
-    found = np.unique(np.concatenate(_computed(dask.delayed(list)(present), client)))
-    return _Outline(int(X.shape[1]), found), pieces
-
-
-@dataclass(frozen=True)
-class RowsOfFile:
-    """Rows of a ``.npy`` file that the worker reads, in place of the rows themselves."""
-
-    path: str
-    rows: NDArray[np.intp]
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
-        mapped = np.load(self.path, mmap_mode="r", allow_pickle=False)
-        return np.asarray(mapped[self.rows], dtype=dtype)
-
-
-def _pieces(source: ArraySource) -> Iterator[Piece]:
-    """Cut an array in pieces; of a mapped file only the numbers of the rows are sent."""
-    step = max(1024, _PIECE_BYTES // (4 * source.n_features))
-    for start in range(0, source.n_rows, step):
-        rows = source.numbers(start, min(start + step, source.n_rows))
-        X: Any = RowsOfFile(source.file, rows) if source.file else source.array[rows]
-        yield Piece(start, X, source.labels()[start : start + len(rows)])
-
-
-def _partial(piece: Piece, plan: Plan) -> Partial:
-    """Sum up one piece of the data, on a worker."""
-    source = piece.opened()
-    under_way = Pass(plan, source.n_features)
-    size = checked_block_rows(None, source.n_features, plan)
-    with one_blas_thread():
-        for block in source.blocks(size):
-            under_way.set_origin(block)
-            under_way.add(
-                under_way.contribution(Block(piece.first + block.first, block.X, block.y))
-            )
-    if under_way.total.classes is None:
-        return Partial({}, under_way.kept)
-    return Partial(under_way.total.moments(plan.grouping), under_way.kept)
-
-
-def _added(parts: list[Partial]) -> Partial:
-    """Add partial results, always in the order of the data."""
-    total = Partial(dict(parts[0].moments), parts[0].kept)
-    for part in parts[1:]:
-        for group, moments in part.moments.items():
-            known = total.moments.get(group)
-            total.moments[group] = moments if known is None else known + moments
-        if total.kept is not None and part.kept is not None:
-            merged = Reservoir(total.kept.per_class, total.kept.seed)
-            merged.merge(total.kept)
-            merged.merge(part.kept)
-            total.kept = merged
-    return total
-
-
-def _tree(dask: Any, parts: list[Any]) -> Any:
-    """Add partial results a few at a time, so that no machine ever holds many of them."""
-    add = dask.delayed(_added, pure=True)
-    while len(parts) > 1:
-        parts = [add(parts[start : start + _FAN_IN]) for start in range(0, len(parts), _FAN_IN)]
-    return parts[0]
-
-
-def _computed(task: Any, client: Any) -> Any:
-    """Compute a task, telling a lost cluster from an error in the data."""
-    try:
-        if client is None:
-            return task.compute()
-        with warnings.catch_warnings():
-            # Arrays that are in memory here have to be sent, whatever their size.
-            warnings.filterwarnings("ignore", message="Sending large graph")
-            return client.compute(task, sync=False).result()
-    except ZslearnError:
-        raise
-    except Exception as error:
-        if client is not None and _is_loss(error):
-            raise ClusterError(client, error) from error
-        raise
+    chunks = zip(firsts, rows.to_delayed().ravel(), labels, strict=False)
+    pieces = [engine.call(Piece, int(first), block, label) for first, block, label in chunks]
+    present = engine.result(engine.call(list, [engine.call(np.unique, part) for part in labels]))
+    return Outline(int(X.shape[1]), np.unique(np.concatenate(present))), pieces
 
 
 def _is_loss(error: Exception) -> bool:

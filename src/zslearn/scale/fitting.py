@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from typing import Any, TypeVar
 
+from zslearn.core.gathered import Gathered
 from zslearn.scale.block_pass import run_pass
 from zslearn.scale.checkpoint import Checkpoint
 from zslearn.scale.opening import open_source
-from zslearn.scale.plan import learn, plan_for
+from zslearn.scale.planning import plan_for
 
-Estimator = TypeVar("Estimator")
+Estimator = TypeVar("Estimator", bound=Any)
+CheckpointLike = Checkpoint | str | os.PathLike[str] | None
 
 
 def fit_batches(
@@ -21,7 +23,7 @@ def fit_batches(
     classes: Any = None,
     block_rows: int | None = None,
     validation_rows: int | None = None,
-    checkpoint: Checkpoint | str | os.PathLike[str] | None = None,
+    checkpoint: CheckpointLike = None,
     progress: bool = False,
 ) -> Estimator:
     """Fit an estimator by one pass over data that may be far larger than memory.
@@ -37,7 +39,7 @@ def fit_batches(
 
     Parameters
     ----------
-    estimator : zero-shot classifier with `fit_moments`, or mapping with `fit_statistics`
+    estimator : MomentLearner
         For example SAEClassifier, RidgeClassifierFS, RRZSLClassifier, ESZSLClassifier,
         PrototypeRegression, SAEMapping, LDAProjection. It is fitted in place.
     data : path, list of paths, array, iterable of (X, y) or Source
@@ -84,11 +86,74 @@ def fit_batches(
     >>> clf.score(data.X[unseen], data.y[unseen]) > 0.9
     True
     """
-    source = open_source(data, y)
-    noted = checkpoint if isinstance(checkpoint, Checkpoint | None) else Checkpoint(checkpoint)
-    plan = plan_for(estimator, source, classes, validation_rows)
-    outcome = run_pass(plan, source, block_rows=block_rows, checkpoint=noted, progress=progress)
-    learn(estimator, plan, outcome, source.names)
+    noted = _as_checkpoint(checkpoint)
+    gathered = gather(
+        estimator,
+        data,
+        y,
+        classes=classes,
+        block_rows=block_rows,
+        validation_rows=validation_rows,
+        checkpoint=noted,
+        progress=progress,
+    )
+    estimator.learn(gathered)
     if noted is not None:
         noted.remove()
     return estimator
+
+
+def gather(
+    estimator: Any,
+    data: Any,
+    y: Any = None,
+    *,
+    classes: Any = None,
+    block_rows: int | None = None,
+    validation_rows: int | None = None,
+    checkpoint: CheckpointLike = None,
+    progress: bool = False,
+) -> Gathered:
+    """Gather what an estimator learns from, from all or a part of the data.
+
+    What was gathered of several parts adds up: ``estimator.learn(a + b)`` is the model of both.
+    `zslearn.persistence.save_moments` writes it to a file, so that parts can be gathered by
+    different machines.
+
+    Parameters
+    ----------
+    estimator : MomentLearner
+        As for `fit_batches`; it is not changed.
+    data, y, block_rows, checkpoint, progress
+        As for `fit_batches`. A checkpoint is kept when the pass is complete.
+    classes : sequence of class names, optional
+        Train on rows of these classes only. If parameters are to be chosen, every part needs the
+        same list, of all training classes.
+    validation_rows : int, optional
+        Rows kept for choosing parameters, in this part and in the sum of all; by default 20,000.
+
+    Returns
+    -------
+    Gathered
+
+    Examples
+    --------
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.scale import gather
+    >>> from zslearn.zero_shot import SAEClassifier
+    >>> data = make_zero_shot(random_state=0)
+    >>> seen = data.split("standard").seen
+    >>> clf = SAEClassifier(data.signatures)
+    >>> a = gather(clf, data.X[::2], data.y[::2], classes=seen)
+    >>> b = gather(clf, data.X[1::2], data.y[1::2], classes=seen)
+    >>> len(clf.learn(a + b).classes_)
+    20
+    """
+    source = open_source(data, y)
+    plan = plan_for(estimator, source, classes, validation_rows)
+    noted = _as_checkpoint(checkpoint)
+    return run_pass(plan, source, block_rows=block_rows, checkpoint=noted, progress=progress)
+
+
+def _as_checkpoint(checkpoint: CheckpointLike) -> Checkpoint | None:
+    return checkpoint if isinstance(checkpoint, Checkpoint | None) else Checkpoint(checkpoint)

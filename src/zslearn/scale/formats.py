@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from zslearn._files import first_line, naming
 from zslearn._optional import require
+from zslearn.core.moment_pass import Block
 from zslearn.datasets import hdf5
 from zslearn.exceptions import InvalidInputError, ZslearnError
-from zslearn.scale.source import Block, RowSource, Source, label_sum
+from zslearn.scale.source import RowSource, Source, label_sum
 
 FEATURE_KEYS = ("X", "features", "feat", "data")
 LABEL_KEYS = ("y", "labels", "label", "targets")

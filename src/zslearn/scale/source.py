@@ -5,33 +5,14 @@ from __future__ import annotations
 import mmap
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn.core.moment_pass import Block
 from zslearn.exceptions import InvalidInputError
-
-
-@dataclass(frozen=True)
-class Block:
-    """Consecutive rows of a source.
-
-    Attributes
-    ----------
-    first : int
-        Number of the first row.
-    X : ndarray of shape (n_rows, n_features)
-        Features, as stored.
-    y : ndarray of shape (n_rows,)
-        Labels, as stored.
-    """
-
-    first: int
-    X: NDArray
-    y: NDArray
 
 
 class Source(ABC):

@@ -16,15 +16,13 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from zslearn._parameters import Constraint, Either, Seed, Whole, check_parameters
 from zslearn.core.lazy_rows import LazyRows
+from zslearn.core.learner import MomentLearner
 from zslearn.core.nearest import BLOCK_BYTES
+from zslearn.core.rows import RowTransform
 from zslearn.exceptions import InvalidInputError, TransductiveBatchError
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.inputs import SIGNATURES, as_signatures, is_cv, single
-from zslearn.zero_shot.normalization import (
-    check_finite,
-    normalized_features,
-    normalized_signatures,
-)
+from zslearn.zero_shot.normalization import normalized_signatures
 from zslearn.zero_shot.prediction import Predictor
 
 Features = Any  # ndarray or sparse matrix of shape (n_samples, n_features)
@@ -68,8 +66,6 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         "random_state": Seed(),
         "verbose": Whole(0),
     }
-    # Whether the method learns from `Moments`.
-    _from_moments: ClassVar[bool] = False
     feature_norm: str | None = "l2"
     cv_results_: dict[str, Any] | None
     best_params_: dict[str, Any]
@@ -124,14 +120,6 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         used = {name: getattr(self, f"{name}_") for name in left if hasattr(self, f"{name}_")}
         return used | getattr(self, "best_params_", {})
 
-    def _chooses(self) -> bool:
-        """Whether a fit from moments wants folds of classes, to choose parameters by."""
-        return False
-
-    def _moment_power(self) -> float:
-        """Exponent p of ``sign(x)|x|^p`` that moments for this method are taken of."""
-        return 1.0
-
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         raise NotImplementedError(f"{type(self).__name__} must provide _fit")
 
@@ -168,9 +156,14 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
     def _normalized_features(
         self, X: Features, numbers: NDArray[np.intp] | None = None
     ) -> Features:
-        """Features as the method sees them; an ordinary classifier also takes samples of zeros."""
-        allow_zero = self.signatures is None
-        return normalized_features(X, self.feature_norm, allow_zero=allow_zero, numbers=numbers)
+        """Return features as the method sees them; rows given with numbers are checked as well."""
+        transform = self._row_transform()
+        checked = numbers is None
+        return X if checked and transform.norm is None else transform.apply(X, numbers)
+
+    def _row_transform(self) -> RowTransform:
+        """Return what is done to the rows; an ordinary classifier also takes samples of zeros."""
+        return RowTransform(self.feature_norm, allow_zero=self.signatures is None)
 
     def _ready_rows(self, X: Any) -> Any:
         """Validate samples to predict; many of them are normalized when their block is scored."""
@@ -185,16 +178,11 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
 
     def _lazy(self, X: NDArray) -> LazyRows:
         """Rows that are checked and normalized when they are used."""
-
-        def usable(rows: NDArray, numbers: NDArray[np.intp]) -> NDArray:
-            check_finite(rows, numbers)
-            return self._normalized_features(rows, numbers)
-
-        return LazyRows(X, usable)
+        return LazyRows(X, self._normalized_features)
 
     def _training_rows(self, X: Any, y: Any) -> tuple[Any, NDArray]:
         """Return validated features and labels; a memory map is normalized as it is read."""
-        mapped = self._from_moments and isinstance(X, np.memmap) and X.ndim == 2
+        mapped = isinstance(self, MomentLearner) and isinstance(X, np.memmap) and X.ndim == 2
         if not mapped or len(X) <= X.shape[1]:
             X, labels = self._validated(X, y)
             return self._normalized_features(X), labels

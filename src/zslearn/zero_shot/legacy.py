@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either, Number
-from zslearn.core.lam_path import prepared
+from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores, unit_rows
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
@@ -42,7 +42,7 @@ class _LegacySAE(ZeroShotClassifier):
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         lam = float(self.lam)
         moments = self._transformed(Moments.of(X, y))
-        self.coef_ = prepared(moments, self.seen_signatures_, lam).coef(lam)
+        self.coef_ = autoencoder_equation(moments, self.seen_signatures_, lam).coef(lam)
 
     def _transformed(self, moments: Moments) -> Moments:
         raise NotImplementedError(f"{type(self).__name__} must provide _transformed")

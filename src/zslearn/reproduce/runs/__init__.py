@@ -1,4 +1,4 @@
-"""Programs of the experiments, one kind a file, each a function from a run to flat entries."""
+"""Programs of the experiments, one kind per file, each a function from a run to flat entries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ KINDS = {
     "zero-shot": "zero_shot",
     "diagnosis": "diagnosis",
     "cost": "cost",
+    "class-splits": "class_splits",
     "clustering": "clustering",
+    "clustering-tables": "clustering_tables",
     "cluster-picture": "cluster_picture",
     "large": "large",
     "flowers": "flowers",

@@ -6,7 +6,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from zslearn.cluster import SupervisedKMeans, make_mapping
+from zslearn.cluster import LinearMapping, SupervisedKMeans, make_mapping
 from zslearn.datasets import make_subclusters
 from zslearn.metrics import clustering_loss
 from zslearn.reproduce.specification import Run
@@ -21,7 +21,7 @@ def measure(run: Run) -> dict[str, Any]:
     for draw in range(options["draws"]):
         data = make_subclusters(options["sizes"], random_state=FIRST_SEED + draw + run.seed)
         model = SupervisedKMeans(
-            make_mapping(run.method), standardize=options["scaling"] == "standardized"
+            _mapping(run.method), standardize=options["scaling"] == "standardized"
         )
         start = perf_counter()
         model.fit(data.X_train, data.y_train)
@@ -33,3 +33,9 @@ def measure(run: Run) -> dict[str, Any]:
         "fit_seconds": median(times),
         "series": {"losses": losses, "floor": floor},
     }
+
+
+def _mapping(name: str) -> LinearMapping:
+    """Return a mapping; "sae=0.5" gives its λ as a number."""
+    base, _, lam = name.partition("=")
+    return make_mapping(base, **({"lam": float(lam)} if lam else {}))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.core.lam_path import prepared
+from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores, unit_rows
 from zslearn.evaluation import ConventionalProtocol, Task
@@ -27,7 +27,7 @@ def measure(run: Run) -> dict[str, Any]:
     data = run.source.load()
     task = ConventionalProtocol(run.split).task(data)
     table = data.semantics[run.semantics]
-    model = SAEClassifier(table).fit(data.X[task.train], data.y[task.train])
+    model = SAEClassifier(table, direction="both").fit(data.X[task.train], data.y[task.train])
     X_test, y_test = unit_rows(np.asarray(data.X[task.test], np.float64)), data.y[task.test]
     S = unit_rows(table.rows(task.candidates))
     predicted = task.candidates[scores(X_test, S @ model.coef_decode_, "cosine").argmax(axis=1)]
@@ -60,9 +60,10 @@ def _lam_path(
         raise InvalidInputError("too few seen classes to choose λ; there is no curve to draw.")
     labels = np.searchsorted(model.classes_, y)
     moments = Moments.of(X, labels)
-    equation = prepared(moments, model.seen_signatures_, float(found["lams"].max()))
+    lams, held_out = _curves(found)
+    equation = autoencoder_equation(moments, model.seen_signatures_, float(lams.max()))
     curves: dict[str, list[float]] = {"encode": [], "decode": []}
-    for lam in found["lams"]:
+    for lam in lams:
         W = equation.coef(float(lam))
         for way, answers in (
             ("encode", scores(X_test @ W.T, S, "cosine")),
@@ -71,11 +72,19 @@ def _lam_path(
             guess = task.candidates[answers.argmax(axis=1)]
             curves[way].append(per_class_accuracy(y_test, guess, classes=task.unseen))
     return {
-        "lams": found["lams"],
-        "held_out": {way: found[way].mean(axis=1) for way in curves},
+        "lams": lams,
+        "held_out": held_out,
         "unseen": curves,
         "chosen": dict(model.lam_),
     }
+
+
+def _curves(found: dict[str, Any]) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
+    """Return the λ tried and the mean accuracy of each direction on held-out classes."""
+    ways = np.array([point["direction"] for point in found["params"]])
+    lams = np.array([point["lam"] for point in found["params"]])
+    means = found["mean_test_score"]
+    return lams[ways == "encode"], {way: means[ways == way] for way in ("encode", "decode")}
 
 
 def _map(codes: NDArray[Any], y: NDArray[Any], task: Task, S: NDArray[Any]) -> dict[str, Any]:

@@ -22,6 +22,11 @@ MAKERS = {
     "imnet-like": "large:large_tables",
     "xian": "zero_shot:xian_tables",
     "flowers": "flowers:flowers_tables",
+    "clustering-tables": "clustering_tables:sample_tables",
+    "clustering-new-classes": "clustering_tables:class_tables",
+    "splits": "class_splits:split_tables",
+    "splits-parts": "class_splits:part_tables",
+    "splits-hard": "class_splits:hard_tables",
 }
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from zslearn.cluster import LEARNERS
 from zslearn.reproduce.published import find_published
+from zslearn.reproduce.specification import base_name
 from zslearn.reproduce.tables.selection import (
     Row,
     cell,
@@ -38,7 +39,8 @@ def _tables(rows: Iterable[Row], sizes: str, what: str) -> list[Table]:
     }
     times = {v.method: v.text for v in find_published(f"subclusters {sizes}", "", "fit seconds")}
     groups = grouped(chosen, "method")
-    order = [name for name in LEARNERS if (name,) in groups]
+    known = list(LEARNERS)
+    order = sorted((name for (name,) in groups), key=lambda name: known.index(base_name(name)))
     columns: tuple[str, ...] = (
         "mapping",
         "loss",
@@ -53,7 +55,7 @@ def _tables(rows: Iterable[Row], sizes: str, what: str) -> list[Table]:
         scaled = select(mine, parameter_scaling="standardized")
         body.append(
             (
-                LEARNERS[name].title,
+                _title(name),
                 _spread(scaled),
                 _spread(select(mine, parameter_scaling="raw")),
                 cell(scaled, "fit_seconds", seconds),
@@ -69,6 +71,11 @@ def _tables(rows: Iterable[Row], sizes: str, what: str) -> list[Table]:
     best = best_cells(body, (1, 2) if len(columns) > 5 else (1,), lowest=True)
     title = f"Supervised clustering, {what}: test loss, lower is better"
     return [Table(name, title, columns, tuple(body), tuple(notes), best)]
+
+
+def _title(name: str) -> str:
+    base, _, lam = name.partition("=")
+    return LEARNERS[base].title + (f", λ = {lam}" if lam else "")
 
 
 def _spread(rows: list[Row]) -> str:
@@ -87,5 +94,5 @@ def _notes(row: Row | None) -> list[str]:
         f"the partition that knows how the data was made has {floor:.3f}.",
         "Features standardized on the training rows unless told; the paper does not say what it "
         "did. Its data is described, not published: values are of the same setting, not the same "
-        "points. λ of SAE by cross-validation, its time included.",
+        "points. λ of SAE by cross-validation unless it is given, its time included.",
     ]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from zslearn._parameters import Either, Number
 from zslearn.core.linear_maps import bilinear, mean_eigenvalue
 from zslearn.core.moments import Moments
-from zslearn.zero_shot.linear.base import LinearZeroShotClassifier
+from zslearn.zero_shot.linear.base import LinearZeroShotClassifier, PenalizedClassifier
 from zslearn.zero_shot.tags import ZeroShotTags
 
 # Entry of Y for the classes a sample does not belong to.
@@ -18,7 +18,31 @@ CODINGS = {"signed": -1.0, "binary": 0.0}
 _DECADES = tuple(np.logspace(-3, 3, 7).tolist())
 
 
-class ESZSLClassifier(LinearZeroShotClassifier):
+class BilinearClassifier(PenalizedClassifier):
+    """What ESZSL on features and on a kernel share: two penalties and the bilinear map."""
+
+    _penalties: ClassVar = {"gamma": _DECADES, "lam": _DECADES}
+    _defaults: ClassVar = {"gamma": 1.0, "lam": 1.0}
+    _direction: ClassVar = "decode"
+    coding: str
+    parameter_constraints: ClassVar = {
+        "gamma": Either("cv", Number(above=0)),
+        "lam": Either("cv", Number(above=0)),
+        "coding": Either(*CODINGS),
+    }
+
+    def _units(self, moments: Moments) -> dict[str, float]:
+        seen = self.seen_signatures_
+        return {"gamma": mean_eigenvalue(moments.gram), "lam": mean_eigenvalue(seen.T @ seen)}
+
+    def _vectors(
+        self, moments: Moments, seen: NDArray, rows: NDArray, values: tuple[NDArray, ...]
+    ) -> NDArray:
+        grid = bilinear(moments, seen, rows, (values[0], values[1]), CODINGS[self.coding])
+        return grid.reshape(-1, *grid.shape[2:])
+
+
+class ESZSLClassifier(LinearZeroShotClassifier, BilinearClassifier):
     """Embarrassingly simple zero-shot learning (Romera-Paredes and Torr, ICML 2015).
 
     ``min ‖X V Sᵀ − Y‖² + γ ‖V Sᵀ‖² + λ ‖X V‖² + γ λ ‖V‖²`` has the solution
@@ -53,7 +77,9 @@ class ESZSLClassifier(LinearZeroShotClassifier):
     coef_ : ndarray of shape (n_dimensions, n_features)
         Vᵀ.
     cv_results_ : dict or None
-        "points" tried and their "scores" of shape (n_points, n_folds).
+        Per-class accuracy of every point on held-out classes, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the penalties left to "cv".
 
     Examples
     --------
@@ -70,14 +96,6 @@ class ESZSLClassifier(LinearZeroShotClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         reference="Romera-Paredes & Torr, ICML 2015"
     )
-    _penalties: ClassVar = {"gamma": _DECADES, "lam": _DECADES}
-    _defaults: ClassVar = {"gamma": 1.0, "lam": 1.0}
-    _direction: ClassVar = "decode"
-    parameter_constraints: ClassVar = {
-        "gamma": Either("cv", Number(above=0)),
-        "lam": Either("cv", Number(above=0)),
-        "coding": Either(*CODINGS),
-    }
 
     def __init__(
         self,
@@ -101,13 +119,3 @@ class ESZSLClassifier(LinearZeroShotClassifier):
         self.signature_norm = signature_norm
         self.cv = cv
         self.random_state = random_state
-
-    def _units(self, moments: Moments) -> dict[str, float]:
-        seen = self.seen_signatures_
-        return {"gamma": mean_eigenvalue(moments.gram), "lam": mean_eigenvalue(seen.T @ seen)}
-
-    def _vectors(
-        self, moments: Moments, seen: NDArray, rows: NDArray, values: tuple[NDArray, ...]
-    ) -> NDArray:
-        grid = bilinear(moments, seen, rows, (values[0], values[1]), CODINGS[self.coding])
-        return grid.reshape(-1, *grid.shape[2:])

@@ -13,14 +13,14 @@ from zslearn.core.nearest import Targets, row_norms, scores
 from zslearn.core.paths import path_accuracy, scoring_rule
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, dense
-from zslearn.zero_shot.linear.eszsl import ESZSLClassifier
+from zslearn.zero_shot.linear.eszsl import BilinearClassifier
 from zslearn.zero_shot.search import Fold, choose_parameters, even_rows, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
 
 KERNELS = ("rbf", "precomputed")
 
 
-class KernelESZSLClassifier(ESZSLClassifier):
+class KernelESZSLClassifier(BilinearClassifier):
     """ESZSL on a kernel (Romera-Paredes and Torr, ICML 2015, section on kernels).
 
     ``A = (K K + γ K)⁻¹ K Y S (SᵀS + λ I)⁻¹`` and the score of class c is ``k(x)ᵀ A s_c``. It is
@@ -104,20 +104,18 @@ class KernelESZSLClassifier(ESZSLClassifier):
         cv: int = 3,
         random_state: int | None = 0,
     ) -> None:
-        super().__init__(
-            signatures,
-            gamma=gamma,
-            lam=lam,
-            coding=coding,
-            metric=metric,
-            feature_norm=feature_norm,
-            signature_norm=signature_norm,
-            cv=cv,
-            random_state=random_state,
-        )
+        self.signatures = signatures
         self.kernel = kernel
         self.width = width
         self.n_landmarks = n_landmarks
+        self.gamma = gamma
+        self.lam = lam
+        self.coding = coding
+        self.metric = metric
+        self.feature_norm = feature_norm
+        self.signature_norm = signature_norm
+        self.cv = cv
+        self.random_state = random_state
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X = dense(X)
@@ -128,11 +126,12 @@ class KernelESZSLClassifier(ESZSLClassifier):
         self.scale_ = float(self.width) * _mean_squared_distance(X)
         rng = np.random.default_rng(self.random_state)
         self.rows_ = even_rows(y, int(self.n_landmarks), rng)
-        chosen = self._search(X, y)
+        searched = self._search(X, y)
         K, root = self._expanded(X, self.rows_)
         moments = Moments.of(K @ root.astype(K.dtype), y)
-        if not chosen:
-            self._choose(None, y, moments, [], [])
+        if not searched:
+            default = self._default(self._units(moments))
+            self._use(choose_parameters(self, [default], [], np.empty))
         self.dual_ = self._solved(moments) @ root.T
         keep = self.rows_ if self.kernel == "rbf" else self.rows_[:0]
         self.landmarks_ = X[keep].copy()
@@ -146,7 +145,8 @@ class KernelESZSLClassifier(ESZSLClassifier):
         folds = [Fold.of(y, *part) for part in parts]
         first = self._held_in(X, folds[0])
         units = self._units(first[1])
-        values = tuple(self._values(name, units[name]) for name in self._penalties)
+        points = self._points(units)
+        values = self._values(points)
         S = self.seen_signatures_
 
         def judge(fold: Fold) -> NDArray:
@@ -155,9 +155,7 @@ class KernelESZSLClassifier(ESZSLClassifier):
             rule = scoring_rule(vectors, S[fold.new], self._direction, self.metric)
             return path_accuracy(Z[fold.held_out], fold.y_held_out, vectors, [rule])[0].mean(axis=1)
 
-        points = [{"gamma": float(g), "lam": float(b)} for g in values[0] for b in values[1]]
-        chosen = choose_parameters(self, points, folds, judge)
-        self.gamma_, self.lam_ = chosen["gamma"], chosen["lam"]
+        self._use(choose_parameters(self, points, folds, judge))
         return True
 
     def _held_in(self, X: NDArray, fold: Fold) -> tuple[NDArray, Moments]:
@@ -189,14 +187,6 @@ class KernelESZSLClassifier(ESZSLClassifier):
         self, X: Features, numbers: NDArray[np.intp] | None = None
     ) -> Features:
         return X if self.kernel == "precomputed" else super()._normalized_features(X, numbers)
-
-    _from_moments: ClassVar[bool] = False
-
-    def fit_moments(self, moments: Moments) -> KernelESZSLClassifier:
-        """Refuse: a kernel needs the samples, moments are not enough."""
-        raise InvalidInputError(
-            "KernelESZSLClassifier needs the samples themselves; use ESZSLClassifier on moments."
-        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -48,7 +48,9 @@ class RidgeClassifierFS(LinearZeroShotClassifier):
     coef_ : ndarray of shape (n_dimensions, n_features)
         Wᵀ.
     cv_results_ : dict or None
-        "points" tried and their "scores" of shape (n_points, n_folds).
+        Per-class accuracy of every point on held-out classes, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the penalty, if it was left to "cv".
 
     Examples
     --------
@@ -130,7 +132,9 @@ class RRZSLClassifier(LinearZeroShotClassifier):
     coef_ : ndarray of shape (n_dimensions, n_features)
         M.
     cv_results_ : dict or None
-        "points" tried and their "scores" of shape (n_points, n_folds).
+        Per-class accuracy of every point on held-out classes, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the penalty, if it was left to "cv".
 
     Examples
     --------

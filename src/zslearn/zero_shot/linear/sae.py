@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
-from zslearn._parameters import Either, Number, Numbers, check_parameters
-from zslearn.core.folded_moments import FoldedMoments
-from zslearn.core.lam_path import (
-    decode_path,
-    fold_moments,
-    held_out_curve,
-    lam_grid,
-    prepared,
-    unit_lam,
-)
+from zslearn._parameters import Constraint, Either, Number, Numbers
+from zslearn.core.gathered import Gathered
+from zslearn.core.lam_grid import lam_grid, unit_lam
+from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import METRICS, Metric, Targets
-from zslearn.core.paths import Direction
-from zslearn.core.row_space import reduced
+from zslearn.core.paths import Direction, fold_accuracy
 from zslearn.core.sylvester import Method
-from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
-from zslearn.zero_shot.base import Features, ZeroShotClassifier
+from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.search import folds_of_classes, parameter_folds
+from zslearn.zero_shot.inputs import is_cv
+from zslearn.zero_shot.moment_classifier import MomentClassifier
+from zslearn.zero_shot.search import Choice, Point, choose
 from zslearn.zero_shot.tags import ZeroShotTags
 
 DIRECTIONS = ("decode", "encode", "both")
+WAYS: tuple[Direction, Direction] = ("encode", "decode")
+_LAM_PER_DIRECTION = Constraint(
+    "a dict of positive numbers for 'encode' and 'decode'",
+    lambda value: (
+        isinstance(value, Mapping)
+        and set(value) == set(WAYS)
+        and all(map(Number(above=0).allows, value.values()))
+    ),
+)
 # Scale-free λ of the authors' demos, taken where there are too few classes to choose one.
 DEFAULT_RELATIVE_LAM = 0.2
 
 
 def _takes_batches(classifier: SAEClassifier) -> bool:
     """Say whether `partial_fit` exists: λ must be given, because choosing it needs all the data."""
-    if classifier.signatures is None or classifier.lam == "cv":
+    if classifier.signatures is None or is_cv(classifier.lam):
         raise AttributeError(
             "partial_fit needs signatures= and a number for lam; with lam='cv' use fit on all "
             "data, or choose λ on a part of it first."
@@ -46,7 +49,7 @@ def _takes_batches(classifier: SAEClassifier) -> bool:
     return True
 
 
-class SAEClassifier(ZeroShotClassifier):
+class SAEClassifier(MomentClassifier):
     """Zero-shot classification with the semantic autoencoder.
 
     W solves ``A W + λ W G = (1 + λ) C`` (eq. 7 of Kodirov, Xiang and Gong, CVPR 2017). A sample is
@@ -58,9 +61,10 @@ class SAEClassifier(ZeroShotClassifier):
     ----------
     signatures : Signatures, dict or DataFrame, optional
         One vector a class, for seen and unseen classes; None means one-hot.
-    lam : "cv" or float, default="cv"
+    lam : "cv", float or dict, default="cv"
         The paper's λ, for features and signatures normalized as below. "cv" chooses it for each
-        direction by holding out classes of the training data (samples, with one-hot signatures).
+        direction by holding out classes of the training data (samples, with one-hot signatures);
+        ``{"encode": ..., "decode": ...}`` gives each its own.
     direction : {"decode", "encode", "both"}, default="decode"
         Where to compare; "both" averages the two scores.
     metric : {"cosine", "euclidean", "dot"}, default="cosine"
@@ -82,9 +86,11 @@ class SAEClassifier(ZeroShotClassifier):
         λ used by each direction, ``{"encode": ..., "decode": ...}``.
     coef_encode_, coef_decode_ : ndarrays of shape (n_dimensions, n_features)
         W of each direction.
-    cv_results_ : dict
-        With ``lam="cv"``: "lams", "lams_relative", and for each direction the held-out per-class
-        accuracy of shape (n_lams, n_folds); None where λ was not searched.
+    cv_results_ : dict or None
+        Per-class accuracy of every λ on held-out classes, with scikit-learn's keys; None where λ
+        was not searched. With ``direction="both"`` the entries of `params` name the direction.
+    best_params_ : dict
+        What was taken for `lam`, if it was left to "cv".
     folds_ : list of ndarray
         Classes held out in each fold.
 
@@ -104,22 +110,23 @@ class SAEClassifier(ZeroShotClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         reference="Kodirov, Xiang & Gong, CVPR 2017"
     )
-    _from_moments: ClassVar[bool] = True
     coef_encode_: NDArray
     coef_decode_: NDArray
     parameter_constraints: ClassVar = {
-        "lam": Either("cv", Number(above=0)),
+        "lam": Either("cv", Number(above=0), _LAM_PER_DIRECTION),
         "direction": Either(*DIRECTIONS),
         "metric": Either(*METRICS),
         "lams": Either(None, Numbers(Number(above=0))),
         "solver": Either("auto", "spectral", "tridiagonal"),
     }
+    lam_: dict[str, float]
+    _moments: Moments | None
 
     def __init__(
         self,
         signatures: Any = None,
         *,
-        lam: float | str = "cv",
+        lam: float | str | Mapping[str, float] = "cv",
         direction: str = "decode",
         metric: Metric = "cosine",
         feature_norm: str | None = "l2",
@@ -139,21 +146,6 @@ class SAEClassifier(ZeroShotClassifier):
         self.cv = cv
         self.random_state = random_state
         self.solver = solver
-
-    def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        self._moments: Moments | None = None
-        X, lift = reduced(X)
-        folds = []
-        if self.lam == "cv":
-            one_hot = self.signatures is None
-            folds = parameter_folds(X, y, self.cv, self.random_state, one_hot=one_hot)
-        parts = fold_moments(X, y, folds) if folds else [Moments.of(X, y)]
-        moments = sum(parts[1:], parts[0])
-        self._choose_lam(X, y, moments, folds, parts)
-        self._solve(moments, self.seen_signatures_)
-        if lift is not None:
-            self.coef_encode_ = self.coef_encode_ @ lift.T
-            self.coef_decode_ = self.coef_decode_ @ lift.T
 
     @available_if(_takes_batches)
     def partial_fit(self, X: Any, y: Any) -> SAEClassifier:
@@ -180,76 +172,34 @@ class SAEClassifier(ZeroShotClassifier):
         try:
             X, labels = self._validated(X, y, reset=known is None)
             batch = Moments.of(self._normalized_features(X), labels)
-            if known is None:
-                return self.fit_moments(batch)
-            return self._learn(known + batch, self.signatures_)
+            table = None if known is None else self.signatures_
+            whole = batch if known is None else known + batch
+            return self._learn_named(whole, table)
         except ValueError:
             self.__dict__ = before
             raise
 
-    def fit_moments(self, moments: Moments) -> SAEClassifier:
-        """Learn from moments of features normalized as `feature_norm` says.
-
-        With ``lam="cv"`` there are no samples to choose λ by: the scale-free value of the authors'
-        demos, 0.2, is taken.
-
-        Parameters
-        ----------
-        moments : Moments
-            Raw (not centered) moments of the training data, labeled by class names.
-
-        Returns
-        -------
-        SAEClassifier
-            The fitted classifier.
-        """
-        return self._learn(moments, None)
-
-    def fit_folded(self, folded: FoldedMoments) -> SAEClassifier:
-        """Learn from moments of folds of classes, choosing λ by the rows kept of them.
-
-        Parameters
-        ----------
-        folded : FoldedMoments
-            Raw moments and rows, normalized as `feature_norm` says, labeled by class names.
-
-        Returns
-        -------
-        SAEClassifier
-            The fitted classifier.
-        """
-        check_parameters(self)
-        self._moments = None
-        self.n_features_in_ = folded.X.shape[1]
-        self.classes_ = folded.total.classes
-        self._set_signatures(self.classes_)
-        numbered = folded.numbered(self.classes_)
-        moments = numbered.total
-        self._choose_lam(numbered.X, numbered.y, moments, numbered.folds, numbered.parts)
-        self._solve(moments, self.seen_signatures_)
+    def _learn_named(self, gathered: Gathered | Moments, table: Signatures | None) -> Self:
+        super()._learn_named(gathered, table)
+        # To plain moments further batches can be added.
+        self._moments = gathered if isinstance(gathered, Moments) else None
         return self
 
     def _chooses(self) -> bool:
-        return self.lam == "cv"
+        return is_cv(self.lam)
 
-    def _class_folds(self, classes: NDArray) -> list[NDArray]:
-        return folds_of_classes(classes, self.cv, self.random_state)
-
-    def _learn(self, moments: Moments, table: Signatures | None) -> SAEClassifier:
-        """Learn from moments, with the signatures given at construction or a table grown since."""
-        check_parameters(self)
-        if moments.centered or len(moments.classes) < 2:
-            raise InvalidInputError(
-                "fit_moments needs raw moments (centered=False) of at least two classes; got "
-                f"{'centered' if moments.centered else 'raw'} ones of {len(moments.classes)}."
-            )
-        self.n_features_in_ = moments.n_features
-        self.classes_ = moments.classes
-        self._set_signatures(self.classes_, table)
-        self._choose_lam(None, None, moments, [], [])
-        self._solve(moments, self.seen_signatures_)
-        self._moments = moments
-        return self
+    def _learn(self, gathered: Gathered) -> None:
+        self._moments = None
+        named = [self.classes_[part.classes] for part in gathered.parts]
+        self.folds_ = named if gathered.has_folds else []
+        self._choose_lam(gathered)
+        equation = autoencoder_equation(
+            gathered.total, self.seen_signatures_, max(self.lam_.values()), self.solver
+        )
+        self.coef_encode_ = gathered.lifted(equation.coef(self.lam_["encode"]))
+        same = self.lam_["encode"] == self.lam_["decode"]
+        decode = self.coef_encode_ if same else gathered.lifted(equation.coef(self.lam_["decode"]))
+        self.coef_decode_ = decode
 
     @property
     def coef_(self) -> NDArray:
@@ -290,43 +240,46 @@ class SAEClassifier(ZeroShotClassifier):
             parts.append(prepared["decode"].scores(X))
         return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2
 
-    def _choices(self) -> dict[str, Any]:
-        if self.lam != "cv" or self.direction == "both":  # "both" has a λ for each direction
-            return {}
-        return {"lam": self.lam_[self.direction]}
-
     def _ways(self) -> tuple[str, ...]:
         return ("encode", "decode") if self.direction == "both" else (self.direction,)
 
-    def _solve(self, moments: Moments, signatures: NDArray) -> None:
-        equation = prepared(moments, signatures, max(self.lam_.values()), self.solver)
-        self.coef_encode_ = equation.coef(self.lam_["encode"])
-        same = self.lam_["encode"] == self.lam_["decode"]
-        self.coef_decode_ = self.coef_encode_ if same else equation.coef(self.lam_["decode"])
-
-    def _choose_lam(
-        self, X: Features, y: Any, moments: Moments, folds: Sequence[Any], parts: Sequence[Moments]
-    ) -> None:
+    def _choose_lam(self, gathered: Gathered) -> None:
         """Set `lam_` and what it was chosen by."""
-        S = self.seen_signatures_
-        self.cv_results_ = None
-        self.folds_ = [self.classes_[part.classes] for part in parts] if folds else []
-        if self.lam != "cv":
-            value = float(self.lam)
-            self.lam_ = {"encode": value, "decode": value}
-        elif not folds:
-            value = DEFAULT_RELATIVE_LAM * unit_lam(moments, S)
-            self.lam_ = {"encode": value, "decode": value}
+        self.cv_results_: dict[str, Any] | None = None
+        self.best_params_: dict[str, Any] = {}
+        if not is_cv(self.lam):
+            given = self.lam if isinstance(self.lam, Mapping) else dict.fromkeys(WAYS, self.lam)
+            self.lam_ = {way: float(given[way]) for way in WAYS}
+            return
+        if gathered.has_folds:
+            self._search_lam(gathered)
         else:
-            lams = lam_grid(self.lams, moments, S)
-            ways: tuple[Direction, ...] = ("encode", "decode")
-            rules = [(way, self.metric) for way in ways]
-            decode = decode_path(lams, self.solver)
-            curves = held_out_curve(X, y, S, folds, parts, decode, rules)
-            self.cv_results_ = {
-                "lams": lams,
-                "lams_relative": lams / unit_lam(moments, S),
-                **dict(zip(ways, curves, strict=True)),
-            }
-            best = curves.mean(axis=2).argmax(axis=1)
-            self.lam_ = {way: float(lams[i]) for way, i in zip(ways, best, strict=True)}
+            value = DEFAULT_RELATIVE_LAM * unit_lam(gathered.total, self.seen_signatures_)
+            self.lam_ = dict.fromkeys(WAYS, value)
+        both = self.direction == "both"
+        self.best_params_ = {"lam": dict(self.lam_) if both else self.lam_[self.direction]}
+
+    def _search_lam(self, gathered: Gathered) -> None:
+        """Choose λ of both directions, whose curves share all but a few products."""
+        lams = lam_grid(self.lams, gathered.total, self.seen_signatures_)
+
+        def decode(train: Moments, seen: NDArray, rows: NDArray) -> NDArray:
+            equation = autoencoder_equation(train, seen, float(lams.max()), self.solver)
+            return equation.prototypes(rows, lams)
+
+        rules = [(way, self.metric) for way in WAYS]
+        folds = range(len(gathered.parts))
+        curves = [
+            fold_accuracy(gathered, fold, self.seen_signatures_, decode, rules) for fold in folds
+        ]
+        points: list[Point] = [{"lam": float(lam)} for lam in lams]
+        found: dict[str, Choice] = {
+            way: choose(points, folds, [curve[rule] for curve in curves].__getitem__)
+            for rule, way in enumerate(WAYS)
+        }
+        self.lam_ = {way: found[way].best_params["lam"] for way in WAYS}
+        if self.direction == "both":
+            named = [{"direction": way, **point} for way in WAYS for point in points]
+            self.cv_results_ = choose(named, folds, lambda fold: curves[fold].ravel()).cv_results
+        else:
+            self.cv_results_ = found[self.direction].cv_results

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from zslearn._parameters import Either, Number, Whole, check_parameters
-from zslearn.core.folded_moments import FoldedMoments
+from zslearn._parameters import Either, Number, Whole
+from zslearn.core.gathered import Gathered, gather_rows
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import unit_rows
-from zslearn.core.paths import mean_recall
-from zslearn.core.row_space import reduced
+from zslearn.core.prototype_paths import prototype_accuracy
+from zslearn.core.rows import RowTransform
 from zslearn.core.signature_kernel import gaussian_kernel, median_scales, relative_distances
 from zslearn.core.whitening import WithinClassSpectrum
 from zslearn.exceptions import InvalidInputError
-from zslearn.zero_shot.base import Features, ZeroShotClassifier
+from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.search import folds_of_classes, parameter_folds
+from zslearn.zero_shot.inputs import is_cv
+from zslearn.zero_shot.moment_classifier import MomentClassifier
+from zslearn.zero_shot.search import choose, choose_parameters, grid_points, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
 
 # What is tried where a parameter is "cv"; the first value of each is used without folds.
@@ -32,17 +34,11 @@ GRIDS: dict[str, tuple[float, ...]] = {
     "ridge": (0.03, 0.1, 0.3, 0.01, 1.0, 0.003, 3.0),
 }
 
-
-class Setting(NamedTuple):
-    """One choice of the four parameters."""
-
-    power: float
-    shrinkage: float
-    bandwidth: float
-    ridge: float
+Grids = dict[str, Sequence[float]]
+Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
-class PrototypeRegression(ZeroShotClassifier):
+class PrototypeRegression(MomentClassifier):
     """Nearest predicted prototype: accurate, closed form, seconds on a CPU.
 
     Features are power-transformed, scaled to unit length and whitened by the within-class
@@ -86,9 +82,11 @@ class PrototypeRegression(ZeroShotClassifier):
     ----------
     power_, shrinkage_, bandwidth_, ridge_ : float
         The four parameters in use.
-    cv_results_ : dict
-        "settings" and "scores" (per-class accuracy on held-out classes, mean over folds), best
-        first; empty where nothing was chosen.
+    cv_results_ : dict or None
+        Per-class accuracy of every setting with the chosen power on held-out classes, over the
+        folds of all deals, with scikit-learn's keys; None where nothing was chosen.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
     dual_coef_ : ndarray of shape (n_seen, n_features)
         What each seen class adds to the class vectors, a unit of kernel each.
 
@@ -107,7 +105,6 @@ class PrototypeRegression(ZeroShotClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         several_spaces=True, reference="zslearn; see docs/prototype_regression.md"
     )
-    _from_moments: ClassVar[bool] = True
     parameter_constraints: ClassVar = {
         "power": Either("cv", Number(above=0)),
         "shrinkage": Either("cv", Number(least=0, most=1)),
@@ -141,65 +138,46 @@ class PrototypeRegression(ZeroShotClassifier):
         self.signature_norm = signature_norm
         self.random_state = random_state
 
-    def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        grids = {name: self._grid(name) for name in GRIDS}
-        self._set_kernel_scales()
-        self._choose(X, y, grids)
-        Z, lift = reduced(self._powered(X, self.power_))
-        self._solve(Moments.of(Z, y), lift, X.shape[1])
-
-    def fit_moments(self, moments: Moments) -> PrototypeRegression:
-        """Learn from moments of features that were power-transformed and scaled beforehand.
+    def learn(self, gathered: Gathered | Moments) -> Self:
+        """Learn from moments, choosing all parameters but `power` by folds if there are any.
 
         Parameters
         ----------
-        moments : Moments
-            Raw (not centered) moments, labeled by class names, of ``sign(x)|x|^power`` scaled as
-            `feature_norm` says. All four parameters must be numbers.
+        gathered : Gathered or Moments
+            What a pass by `moment_plan` found: of ``sign(x)|x|^power`` scaled as `feature_norm`
+            says, with the classes dealt to folds once and 0.5 for ``power="cv"``. Or raw moments of
+            rows transformed in the same way; all four parameters must then be numbers.
 
         Returns
         -------
-        PrototypeRegression
+        self
         """
-        check_parameters(self)
-        choices = [self._grid(name) for name in Setting._fields]
-        if any(len(grid) > 1 for grid in choices):
+        if isinstance(gathered, Moments) and any(is_cv(getattr(self, name)) for name in GRIDS):
             raise InvalidInputError(
-                "fit_moments needs numbers for power, shrinkage, bandwidth and ridge; 'cv' needs "
-                "the samples, so choose them by fit on a part of the data first."
+                "plain moments need numbers for power, shrinkage, bandwidth and ridge; 'cv' needs "
+                "samples, so choose them by fit on a part of the data first."
             )
-        self._start(moments)
-        self._use(Setting(*(grid[0] for grid in choices)))
-        self.cv_results_ = {"settings": [], "scores": np.empty(0)}
-        self._solve(moments, None, moments.n_features)
-        return self
+        return super().learn(gathered)
 
-    def fit_folded(self, folded: FoldedMoments) -> PrototypeRegression:
-        """Learn from moments of folds of classes, choosing by the rows kept of them.
-
-        Parameters
-        ----------
-        folded : FoldedMoments
-            Raw moments and rows, transformed as for `fit_moments`. The classes are dealt to folds
-            once, and `power` is not chosen: it is the number given, or 0.5.
-
-        Returns
-        -------
-        PrototypeRegression
-        """
-        check_parameters(self)
-        grids = {name: self._grid(name) for name in GRIDS} | {"power": (self._moment_power(),)}
-        self._start(folded.total)
-        curve = self._parts_curve(folded.numbered(self.classes_), self.n_features_in_, grids)
-        self._take_best(grids, [curve])
-        self._solve(folded.total, None, self.n_features_in_)
-        return self
-
-    def _start(self, moments: Moments) -> None:
-        self.n_features_in_ = moments.n_features
-        self.classes_ = moments.classes
-        self._set_signatures(self.classes_)
+    def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         self._set_kernel_scales()
+        grids = self._grids()
+        deals = list(self._deals(y))
+        power: float = grids["power"][0]
+        curves: list[NDArray] = []
+        if deals and any(len(grid) > 1 for grid in grids.values()):
+            power, curves = self._chosen_power(X, y, deals[0], grids)
+        Z = self._powered(X, power)
+        for deal in deals[1:] if curves else []:
+            curves += self._curves(gather_rows(Z, y, deal), grids)
+        self._choose(grids | {"power": (power,)}, curves)
+        self._solve(gather_rows(Z, y))
+
+    def _learn(self, gathered: Gathered) -> None:
+        self._set_kernel_scales()
+        grids = self._grids() | {"power": (self._moment_transform().power,)}
+        self._choose(grids, self._curves(gathered, grids) if gathered.has_folds else [])
+        self._solve(gathered)
 
     def _explain(self, X: Features, s: NDArray) -> Explanation:
         kernel = self._kernel(s[None])[0]
@@ -218,11 +196,11 @@ class PrototypeRegression(ZeroShotClassifier):
         Z = self._powered(X, self.power_)
         return np.asarray(Z @ vectors.T.astype(Z.dtype)) + offsets.astype(Z.dtype)
 
-    def _solve(self, moments: Moments, lift: NDArray | None, n_features: int) -> None:
+    def _solve(self, gathered: Gathered) -> None:
         """Set the dual coefficients for the chosen setting."""
-        spectrum = WithinClassSpectrum.of(moments, n_features)
+        spectrum = WithinClassSpectrum.of(gathered.total, gathered.n_features)
         scale = spectrum.scale(self.shrinkage_)
-        means = moments.class_means
+        means = gathered.total.class_means
         center = means.mean(axis=0)
         whitened = (means - center) @ spectrum.V * scale
         kernel = self._kernel(self.seen_signatures_)
@@ -231,97 +209,50 @@ class PrototypeRegression(ZeroShotClassifier):
         self.dual_gram_ = dual @ dual.T
         coef = (dual * scale) @ spectrum.V.T
         self.dual_shift_ = coef @ center
-        self.dual_coef_ = coef if lift is None else coef @ lift.T
+        self.dual_coef_ = gathered.lifted(coef)
 
-    def _use(self, setting: Setting) -> None:
-        self.power_, self.shrinkage_, self.bandwidth_, self.ridge_ = setting
+    def _choose(self, grids: Grids, curves: list[NDArray]) -> None:
+        """Set the four parameters by accuracies on folds, each of shape (n_settings,)."""
+        points = grid_points(self, {name: grids[name] for name in GRIDS})
+        best = choose_parameters(self, points, range(len(curves)), curves.__getitem__)
+        for name, value in best.items():
+            setattr(self, f"{name}_", float(value))
 
-    def _choose(
-        self, X: Features, y: NDArray[np.intp], grids: dict[str, tuple[float, ...]]
-    ) -> None:
-        """Set the parameters by accuracy on held-out classes: the power first, then the others."""
-        axes = [grids[name] for name in Setting._fields[1:]]
-        self._use(Setting(grids["power"][0], *(axis[0] for axis in axes)))
-        self.cv_results_ = {"settings": [], "scores": np.empty(0)}
-        deals = list(self._deals(y))
-        if not deals or all(len(grid) == 1 for grid in grids.values()):
-            return
-        first = {
-            power: self._deal_curve(self._powered(X, power), y, deals[0], grids)
+    def _chosen_power(
+        self, X: Features, y: NDArray[np.intp], deal: Folds, grids: Grids
+    ) -> tuple[float, list[NDArray]]:
+        """Choose the power on the first deal; return it with the accuracies of its settings."""
+        curves = {
+            power: self._curves(gather_rows(self._powered(X, power), y, deal), grids)
             for power in grids["power"]
         }
-        power = max(first, key=lambda value: first[value].max())
-        Z = self._powered(X, power)
-        curves = [first[power], *(self._deal_curve(Z, y, deal, grids) for deal in deals[1:])]
-        self._take_best(grids | {"power": (power,)}, curves)
+        points = grid_points(self, {name: grids[name] for name in GRIDS})
+        choice = choose(
+            points,
+            range(len(deal)),
+            lambda fold: np.concatenate([curve[fold] for curve in curves.values()]),
+        )
+        power = choice.best_params["power"]
+        return power, curves[power]
 
-    def _take_best(self, grids: dict[str, tuple[float, ...]], curves: list[NDArray]) -> None:
-        """Set the setting of highest mean accuracy and what was tried."""
-        mean = np.mean(curves, axis=0).ravel()
-        settings = [Setting(*point) for point in product(*grids.values())]
-        order = np.argsort(-mean, kind="stable")
-        self._use(settings[order[0]])
-        self.cv_results_ = {
-            "settings": [list(settings[i]) for i in order],
-            "scores": mean[order],
-        }
-
-    def _deal_curve(
-        self,
-        Z: Features,
-        y: NDArray[np.intp],
-        folds: list[NDArray[np.intp]],
-        grids: dict[str, tuple[float, ...]],
-    ) -> NDArray:
-        """Mean accuracy over the folds of one deal of the classes."""
-        n_features = Z.shape[1]
-        Z, _ = reduced(Z)
-        parts = tuple(Moments.of(Z[rows], y[rows]) for rows in folds)
-        return self._parts_curve(FoldedMoments(parts, Z, y), n_features, grids)
-
-    def _parts_curve(
-        self, folded: FoldedMoments, n_features: int, grids: dict[str, tuple[float, ...]]
-    ) -> NDArray:
-        """Mean accuracy over folds given by their moments, classes numbered."""
-        total, curves = folded.total, []
-        for (_, rows), part in zip(folded.folds, folded.parts, strict=True):
-            truth = np.searchsorted(part.classes, folded.y[rows])
-            curves.append(
-                self._curve(total - part, folded.X[rows], truth, part.classes, n_features, grids)
+    def _curves(self, gathered: Gathered, grids: Grids) -> list[NDArray]:
+        """Accuracy of every shrinkage, bandwidth and ridge on each fold, classes numbered."""
+        assert gathered.y is not None
+        curves = []
+        for rows, part in zip(gathered.fold_rows, gathered.parts, strict=True):
+            train = gathered.total - part
+            spectrum = WithinClassSpectrum.of(train, gathered.n_features)
+            held_out = gathered.X[rows], np.searchsorted(part.classes, gathered.y[rows])
+            S = self.seen_signatures_
+            regressions = list(self._regressions(S[train.classes], S[part.classes], grids))
+            accuracy = prototype_accuracy(
+                train, spectrum, held_out, grids["shrinkage"], regressions
             )
-        return np.mean(curves, axis=0)
+            curves.append(accuracy.ravel())
+        return curves
 
-    def _curve(
-        self,
-        train: Moments,
-        Z: Features,
-        truth: NDArray[np.intp],
-        held_out: NDArray[np.intp],
-        n_features: int,
-        grids: dict[str, tuple[float, ...]],
-    ) -> NDArray:
-        """Per-class accuracy for every shrinkage, bandwidth and ridge on one fold."""
-        spectrum = WithinClassSpectrum.of(train, n_features)
-        means = train.class_means
-        center = means.mean(axis=0)
-        M = (means - center) @ spectrum.V
-        X = np.asarray(Z @ spectrum.V) - center @ spectrum.V
-        S_train, S_held_out = self.seen_signatures_[train.classes], self.seen_signatures_[held_out]
-        regressions = list(self._regressions(S_train, S_held_out, grids))
-        hits = np.empty((len(grids["shrinkage"]), len(regressions)))
-        for i, shrinkage in enumerate(grids["shrinkage"]):
-            whitened = M * spectrum.scale(shrinkage) ** 2
-            products, gram = X @ whitened.T, M @ whitened.T
-            for j, B in enumerate(regressions):
-                squared = np.sum((B @ gram) * B, axis=1)
-                guess = (products @ B.T - 0.5 * squared).argmax(axis=1)
-                hits[i, j] = mean_recall(guess == truth, truth)
-        return hits.reshape(-1, len(grids["bandwidth"]), len(grids["ridge"]))
-
-    def _regressions(
-        self, S_train: NDArray, S_new: NDArray, grids: dict[str, tuple[float, ...]]
-    ) -> Iterator[NDArray]:
-        """``k(s)ᵀ (K + γ I)⁻¹`` for every bandwidth and ridge, one decomposition a bandwidth."""
+    def _regressions(self, S_train: NDArray, S_new: NDArray, grids: Grids) -> Iterator[NDArray]:
+        """``k(s)ᵀ (K + γ I)⁻¹`` for every bandwidth and ridge, one decomposition per bandwidth."""
         blocks = self._blocks_of()
         within = relative_distances(S_train, S_train, blocks, self.kernel_scales_)
         across = relative_distances(S_new, S_train, blocks, self.kernel_scales_)
@@ -347,13 +278,11 @@ class PrototypeRegression(ZeroShotClassifier):
         return list(self.signatures_.blocks.values())
 
     def _chooses(self) -> bool:
-        return any(len(self._grid(name)) > 1 for name in Setting._fields[1:])
+        # The power acts on the rows themselves, so a pass over moments cannot choose it.
+        return any(is_cv(getattr(self, name)) for name in GRIDS if name != "power")
 
-    def _moment_power(self) -> float:
-        return self._grid("power")[0]
-
-    def _class_folds(self, classes: NDArray) -> list[NDArray]:
-        return folds_of_classes(classes, self.cv, self.random_state)
+    def _moment_transform(self) -> RowTransform:
+        return replace(self._row_transform(), power=float(self._grids()["power"][0]))
 
     def _powered(self, X: Features, power: float) -> Features:
         """``sign(x)|x|^power``, scaled again as `feature_norm` says."""
@@ -366,17 +295,17 @@ class PrototypeRegression(ZeroShotClassifier):
             Z = np.sign(X) * np.abs(X) ** power
         return unit_rows(Z) if self.feature_norm == "l2" else Z
 
-    def _deals(self, y: NDArray[np.intp]) -> Iterator[list[NDArray[np.intp]]]:
-        """Held-out rows of each fold, for every deal of the classes; none with too few classes."""
+    def _deals(self, y: NDArray[np.intp]) -> Iterator[Folds]:
+        """Folds of every deal of the classes; none with too few classes."""
         if self.signatures is None:
             return
         for repeat in range(self.n_repeats):
             state = None if self.random_state is None else (self.random_state + repeat) % 2**32
             folds = parameter_folds(y, y, self.cv, state)
             if folds:
-                yield [held_out for _, held_out in folds]
+                yield folds
 
-    def _grid(self, name: str) -> tuple[float, ...]:
-        """Return the values of a parameter to try: its grid, or the one number given."""
-        value = getattr(self, name)
-        return GRIDS[name] if value == "cv" else (float(value),)
+    def _grids(self) -> Grids:
+        """Values of each parameter to try: its grid, or the one number given."""
+        given = {name: getattr(self, name) for name in GRIDS}
+        return {name: GRIDS[name] if is_cv(v) else (float(v),) for name, v in given.items()}

@@ -1,0 +1,194 @@
+"""What a pass over the data gathered: moments by fold or class, and rows to judge models by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.core.learner import MomentPlan
+from zslearn.core.moments import Moments
+from zslearn.core.reservoir import smallest_keys
+from zslearn.core.row_space import reduced
+from zslearn.exceptions import InvalidInputError
+
+Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+_ROWS_AT_ONCE = 65536
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Moments of labeled rows, in parts, and rows kept for choosing parameters.
+
+    What was gathered of two parts of the data by the same plan adds up to that of both.
+
+    Attributes
+    ----------
+    parts : tuple of Moments
+        One for each fold of classes, for each class, or one of everything.
+    X : array of shape (n_kept, n_features) or None
+        Rows kept, features as in the moments.
+    y : ndarray of shape (n_kept,) or None
+        Their classes.
+    keys : ndarray of shape (n_kept,) or None
+        Random keys by which they were kept, see `Reservoir`.
+    held_out : tuple of ndarray
+        Rows of X each fold holds out; empty if they are those of the classes of its part.
+    basis : ndarray of shape (n_features, n_coordinates) or None
+        Orthonormal basis, if moments and rows are coordinates in the row space of the data.
+    plan : MomentPlan or None
+        How it was gathered, if the pass was told.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.eye(4), np.array(["a", "b", "c", "d"])
+    >>> parts = Moments.of(X[:2], y[:2]), Moments.of(X[2:], y[2:])
+    >>> gathered = Gathered(parts, X, y)
+    >>> gathered.total.n_samples, [rows.tolist() for rows in gathered.fold_rows]
+    (4.0, [[0, 1], [2, 3]])
+    """
+
+    parts: tuple[Moments, ...]
+    X: Any = None
+    y: NDArray | None = None
+    keys: NDArray[np.uint64] | None = None
+    held_out: tuple[NDArray[np.intp], ...] = ()
+    basis: NDArray | None = None
+    plan: MomentPlan | None = None
+
+    @cached_property
+    def total(self) -> Moments:
+        """Moments of all samples."""
+        return sum(self.parts[1:], self.parts[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of the data."""
+        return self.total.n_features if self.basis is None else len(self.basis)
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether there are folds, and rows to judge models by."""
+        return self.X is not None and len(self.parts) > 1
+
+    @cached_property
+    def fold_rows(self) -> tuple[NDArray[np.intp], ...]:
+        """Rows of X that each fold holds out; none without rows."""
+        if self.held_out or self.y is None:
+            return self.held_out
+        return tuple(np.flatnonzero(np.isin(self.y, part.classes)) for part in self.parts)
+
+    def lifted(self, coef: NDArray) -> NDArray:
+        """Return maps of the moments' coordinates as maps of the features, along the last axis."""
+        return coef if self.basis is None else coef @ self.basis.T
+
+    def numbered(self, classes: NDArray) -> Gathered:
+        """Return the same with the position in the sorted `classes` in place of each label.
+
+        Folds without any sample are left out.
+        """
+        parts = tuple(
+            replace(part, classes=np.searchsorted(classes, part.classes))
+            for part in self.parts
+            if len(part.classes)
+        )
+        y = None if self.y is None else np.searchsorted(classes, self.y)
+        return replace(self, parts=parts, y=y, plan=None)
+
+    def named(self, names: NDArray, plan: MomentPlan | None = None) -> Gathered:
+        """Return the same with ``names[label]`` in place of each label."""
+        y = None if self.y is None else names[self.y]
+        return replace(
+            self, parts=tuple(_named(part, names) for part in self.parts), y=y, plan=plan
+        )
+
+    def __add__(self, other: Gathered) -> Gathered:
+        if not isinstance(other, Gathered):
+            return NotImplemented
+        plan = _common_plan(self, other)
+        if plan.by_class:
+            known = {part.classes.item(): part for part in self.parts}
+            for part in other.parts:
+                label = part.classes.item()
+                known[label] = known[label] + part if label in known else part
+            parts = tuple(known[label] for label in sorted(known))
+        else:
+            parts = tuple(a + b for a, b in zip(self.parts, other.parts, strict=True))
+        return Gathered(parts, *_merged_rows(self, other, plan.rows_per_class), plan=plan)
+
+
+def gather_rows(X: Any, y: NDArray, folds: Folds = ()) -> Gathered:
+    """Gather the moments of rows in memory, by fold if there are any.
+
+    With fewer samples than features everything is done in the row space, which is exact.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or LazyRows of shape (n_samples, n_features)
+        Features as the method sees them.
+    y : ndarray of shape (n_samples,)
+        Class of each sample.
+    folds : sequence of (train rows, held-out rows)
+        Folds of classes or of samples that hold out each row once.
+
+    Returns
+    -------
+    Gathered
+    """
+    X, basis = reduced(X)
+    if not folds:
+        return Gathered((Moments.of(X, y),), basis=basis)
+    held_out = tuple(rows for _, rows in folds)
+    # Together one pass over the data: what a fold trains on is the total less its own part.
+    parts = tuple(_moments_of_rows(X, y, rows) for rows in held_out)
+    return Gathered(parts, X, y, held_out=held_out, basis=basis)
+
+
+def _moments_of_rows(X: Any, y: NDArray, rows: NDArray[np.intp]) -> Moments:
+    """Moments of some rows, copied a bounded number at a time."""
+    starts = range(_ROWS_AT_ONCE, len(rows), _ROWS_AT_ONCE)
+    first, *rest = np.split(rows, starts)
+    total = Moments.of(X[first], y[first])
+    for part in rest:
+        total += Moments.of(X[part], y[part])
+    return total
+
+
+def _named(part: Moments, names: NDArray) -> Moments:
+    """Put class names in place of positions, and the classes in the order of their names."""
+    labels = names[part.classes]
+    order = np.argsort(labels)
+    return replace(part, classes=labels[order], counts=part.counts[order], sums=part.sums[order])
+
+
+def _common_plan(a: Gathered, b: Gathered) -> MomentPlan:
+    if a.plan is None or b.plan is None:
+        raise InvalidInputError(
+            "only what was gathered by a plan adds up; moments themselves are added by +."
+        )
+    if a.plan.facts() != b.plan.facts():
+        raise InvalidInputError(
+            "parts gathered by different plans cannot be added: the method, its parameters, the "
+            "classes and validation_rows must be the same. To choose parameters, pass all training "
+            "classes as classes= for every part."
+        )
+    return a.plan
+
+
+def _merged_rows(a: Gathered, b: Gathered, per_class: int) -> tuple[Any, Any, Any]:
+    """Rows kept of both, cut to the number that is wanted."""
+    given = [part for part in (a, b) if part.X is not None and len(part.X)]
+    if len(given) < 2:
+        kept = given[0] if given else a
+        return kept.X, kept.y, kept.keys
+    X, y, keys = (
+        np.concatenate([getattr(part, name) for part in given]) for name in ("X", "y", "keys")
+    )
+    chosen = smallest_keys(y, keys, per_class)
+    return X[chosen], y[chosen], keys[chosen]

@@ -1,0 +1,55 @@
+"""Accuracy of nearest predicted prototypes in whitened spaces, for every setting at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.core.moments import Moments
+from zslearn.core.paths import mean_recall
+from zslearn.core.whitening import WithinClassSpectrum
+
+
+def prototype_accuracy(
+    train: Moments,
+    spectrum: WithinClassSpectrum,
+    held_out: tuple[Any, NDArray[np.intp]],
+    shrinkages: Sequence[float],
+    regressions: Sequence[NDArray],
+) -> NDArray[np.float64]:
+    """Per-class accuracy for every shrinkage and every regression of prototypes.
+
+    Parameters
+    ----------
+    train : Moments
+        Of the classes learned from.
+    spectrum : WithinClassSpectrum
+        Of these moments.
+    held_out : tuple of array of shape (n_samples, n_features) and ndarray of shape (n_samples,)
+        Samples of other classes, and the position of each one's class.
+    shrinkages : sequence of float
+        Amounts of shrinkage of the within-class covariance.
+    regressions : sequence of ndarray of shape (n_held_out_classes, n_classes)
+        Weights of the training means in the prototype of each other class.
+
+    Returns
+    -------
+    ndarray of shape (n_shrinkages, n_regressions)
+    """
+    Z, truth = held_out
+    means = train.class_means
+    center = means.mean(axis=0)
+    M = (means - center) @ spectrum.V
+    X = np.asarray(Z @ spectrum.V) - center @ spectrum.V
+    hits = np.empty((len(shrinkages), len(regressions)))
+    for i, shrinkage in enumerate(shrinkages):
+        whitened = M * spectrum.scale(shrinkage) ** 2
+        products, gram = X @ whitened.T, M @ whitened.T
+        for j, B in enumerate(regressions):
+            squared = np.sum((B @ gram) * B, axis=1)
+            guess = (products @ B.T - 0.5 * squared).argmax(axis=1)
+            hits[i, j] = mean_recall(guess == truth, truth)
+    return hits

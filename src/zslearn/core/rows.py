@@ -1,0 +1,147 @@
+"""Rows as a method sees them: finite, as float32 or float64, transformed and normalized."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from threading import local
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from zslearn.core.nearest import row_norms, unit_rows
+from zslearn.exceptions import InvalidInputError
+
+Matrix = Any  # dense array or scipy sparse, one row per sample
+
+# Rows worked on at a time, so that a piece stays in the cache between two looks at it.
+_PIECE = 256
+
+
+class Scratch(local):
+    """Memory for one block of rows in each thread, used again for every block.
+
+    Fresh memory would have to be mapped page by page, which costs more than filling it.
+    """
+
+    def __init__(self) -> None:
+        self._flat = np.empty(0, np.uint8)
+
+    def array(self, shape: tuple[int, ...], dtype: np.dtype) -> NDArray:
+        """Return an array that lasts until the next call in the same thread."""
+        n_bytes = math.prod(shape) * dtype.itemsize
+        if len(self._flat) < n_bytes:
+            self._flat = np.empty(n_bytes, np.uint8)
+        return self._flat[:n_bytes].view(dtype).reshape(shape)
+
+
+@dataclass(frozen=True)
+class RowTransform:
+    """What happens to rows before a method sees them, at training and at prediction.
+
+    Attributes
+    ----------
+    norm : {"l2", None}
+        Scale rows to unit length.
+    power : float
+        Exponent of ``sign(x)|x|^power``, applied between two scalings.
+    allow_zero : bool
+        Whether rows of zeros are kept as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> RowTransform("l2").apply(np.array([[3.0, 4.0]]))
+    array([[0.6, 0.8]])
+    """
+
+    norm: str | None = None
+    power: float = 1.0
+    allow_zero: bool = True
+
+    def apply(
+        self, X: Matrix, numbers: NDArray | None = None, scratch: Scratch | None = None
+    ) -> Matrix:
+        """Return the transformed rows in another array, or name the row that cannot be used.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
+            Rows as stored; half precision becomes float32, whole numbers float64.
+        numbers : ndarray of shape (n_rows,), optional
+            Number of each row in the source, for messages; by default 0, 1 and so on.
+        scratch : Scratch, optional
+            Where to put the rows; a new array if not given.
+        """
+        if X.dtype.kind not in "fiu":
+            raise InvalidInputError(f"features must be numbers; got type {X.dtype}.")
+        numbers = np.arange(X.shape[0]) if numbers is None else numbers
+        if sparse.issparse(X):
+            return self._sparse(X, numbers)
+        dtype = np.dtype(np.float32 if X.dtype in (np.float16, np.float32) else np.float64)
+        out = np.empty(X.shape, dtype) if scratch is None else scratch.array(X.shape, dtype)
+        for start in range(0, len(X), _PIECE):
+            rows = slice(start, start + _PIECE)
+            self._change(X[rows].astype(dtype, copy=False), out[rows], numbers[rows])
+        return out
+
+    def _change(self, piece: NDArray, out: NDArray, numbers: NDArray) -> None:
+        squares = np.einsum("ij,ij->i", piece, piece)
+        if not np.isfinite(squares.sum()):
+            refuse_unusable(piece, numbers)
+        self._scale(piece, out, squares, numbers)
+        if self.power != 1.0:
+            np.multiply(np.sign(out), np.abs(out) ** self.power, out=out)
+            self._scale(out, out, np.einsum("ij,ij->i", out, out), numbers)
+
+    def _scale(self, piece: NDArray, out: NDArray, squares: NDArray, numbers: NDArray) -> None:
+        if self.norm is None:
+            out[...] = piece
+            return
+        zero = squares == 0
+        if zero.any():
+            # The squares of small numbers underflow; such rows have a direction all the same.
+            peaks = np.abs(piece).max(axis=1)
+            self._refuse_zeros(peaks == 0, numbers)
+            small = zero & (peaks > 0)
+            if small.any():
+                piece = np.where(small[:, None], piece / np.where(small, peaks, 1)[:, None], piece)
+                squares = np.einsum("ij,ij->i", piece, piece)
+            squares[peaks == 0] = 1.0
+        np.multiply(piece, (1.0 / np.sqrt(squares))[:, None], out=out)
+
+    def _sparse(self, X: Matrix, numbers: NDArray) -> Matrix:
+        if self.norm is not None:
+            self._refuse_zeros(row_norms(X) == 0, numbers)
+            X = unit_rows(X)
+        if self.power == 1.0:
+            return X
+        powered = X.copy()
+        powered.data = np.sign(X.data) * np.abs(X.data) ** self.power
+        return powered if self.norm is None else unit_rows(powered)
+
+    def _refuse_zeros(self, zero: NDArray[np.bool_], numbers: NDArray) -> None:
+        if zero.any() and not self.allow_zero:
+            raise InvalidInputError(
+                f"row {numbers[zero.argmax()]} of X holds only zeros, so it has no direction to "
+                "compare. Drop it, or use feature_norm=None with another metric."
+            )
+
+
+def refuse_unusable(piece: NDArray, numbers: NDArray) -> None:
+    """Name the row that holds what is not finite, or whose squares overflow."""
+    bad = ~np.isfinite(piece).all(axis=1)
+    if bad.any():
+        row = int(bad.argmax())
+        column = int((~np.isfinite(piece[row])).argmax())
+        raise InvalidInputError(
+            f"row {numbers[row]} of X holds {piece[row, column]} in column {column}; drop such "
+            "rows or fill them."
+        )
+    row = int(np.abs(piece).max(axis=1).argmax())
+    raise InvalidInputError(
+        f"row {numbers[row]} of X holds numbers as large as {np.abs(piece[row]).max():.3g}, whose "
+        f"squares overflow in {piece.dtype}. Rescale the features or store them as float64."
+    )

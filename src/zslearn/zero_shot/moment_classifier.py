@@ -1,0 +1,118 @@
+"""Base of the classifiers that learn from moments."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from zslearn._parameters import check_parameters
+from zslearn.core.gathered import Gathered, gather_rows
+from zslearn.core.learner import MomentLearner, MomentPlan
+from zslearn.core.moments import Moments
+from zslearn.core.rows import RowTransform
+from zslearn.exceptions import InvalidInputError
+from zslearn.signatures import Signatures
+from zslearn.zero_shot.base import Features, ZeroShotClassifier
+from zslearn.zero_shot.search import folds_of_classes, parameter_folds
+
+
+class MomentClassifier(MomentLearner, ZeroShotClassifier):
+    """A zero-shot classifier that needs class counts, class sums and the Gram matrix alone.
+
+    A method says whether it chooses parameters (`_chooses`) and learns from moments by fold
+    (`_learn`); `fit` gathers them from rows in memory.
+    """
+
+    cv: int
+    random_state: int | None
+
+    def moment_plan(self, classes: ArrayLike | None = None) -> MomentPlan:
+        """Return what is to be gathered of the data.
+
+        Parameters
+        ----------
+        classes : array-like of shape (n_classes,), optional
+            Training classes; without them no folds can be made to choose parameters by.
+
+        Returns
+        -------
+        MomentPlan
+        """
+        check_parameters(self)
+        chooses = self._chooses()
+        if chooses and self.signatures is None:
+            raise InvalidInputError(
+                f"{type(self).__name__} with one-hot signatures chooses its parameters by holding "
+                "out samples, which one pass over moments cannot do. Give them as numbers."
+            )
+        names = None if classes is None else np.unique(np.asarray(classes))
+        folds: list[NDArray] = []
+        if chooses and names is not None:
+            folds = folds_of_classes(names, self.cv, self.random_state)
+        transform = self._moment_transform()
+        return MomentPlan(transform, chooses=chooses, classes=names, folds=tuple(folds))
+
+    def learn(self, gathered: Gathered | Moments) -> Self:
+        """Learn from moments, choosing parameters by folds if there are any.
+
+        Parameters
+        ----------
+        gathered : Gathered or Moments
+            What a pass by `moment_plan` found, or raw moments, labeled by class names, of rows
+            that were transformed as `moment_plan` says. Without folds, parameters left to "cv" take
+            a default multiple of the scale of the data.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        return self._learn_named(gathered, None)
+
+    def _learn_named(self, gathered: Gathered | Moments, table: Signatures | None) -> Self:
+        """Learn with the signatures given at construction, or with a table grown since."""
+        check_parameters(self)
+        if isinstance(gathered, Moments):
+            gathered = Gathered((gathered,))
+        self._check_gathered(gathered)
+        self.n_features_in_ = gathered.n_features
+        self.classes_ = gathered.total.classes
+        self._set_signatures(self.classes_, table)
+        self._learn(gathered.numbered(self.classes_))
+        return self
+
+    def _check_gathered(self, gathered: Gathered) -> None:
+        total = gathered.total
+        if total.centered or len(total.classes) < 2:
+            raise InvalidInputError(
+                "learn needs raw moments (centered=False) of at least two classes; got "
+                f"{'centered' if total.centered else 'raw'} ones of {len(total.classes)}."
+            )
+        wanted = self._moment_transform()
+        if gathered.plan is not None and gathered.plan.transform != wanted:
+            raise InvalidInputError(
+                f"the moments are of rows transformed by {gathered.plan.transform}; "
+                f"{type(self).__name__} needs {wanted}. Gather them again."
+            )
+
+    def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
+        folds = []
+        if self._chooses():
+            one_hot = self.signatures is None
+            folds = parameter_folds(y[:, None], y, self.cv, self.random_state, one_hot=one_hot)
+        self._learn(gather_rows(X, y, folds))
+
+    def _moment_transform(self) -> RowTransform:
+        """Return what happens to rows before their moments are taken."""
+        return self._row_transform()
+
+    @abstractmethod
+    def _chooses(self) -> bool:
+        """Whether parameters are left to be chosen by folds of classes."""
+
+    @abstractmethod
+    def _learn(self, gathered: Gathered) -> None:
+        """Learn from moments whose classes are numbered as in `classes_`."""

@@ -1,0 +1,56 @@
+"""Transforming rows in memory that is used again."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from zslearn.core.rows import RowTransform, Scratch
+from zslearn.exceptions import InvalidInputError
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+@pytest.mark.parametrize("power", [1.0, 0.5])
+@pytest.mark.parametrize("norm", ["l2", None])
+def test_used_memory_gives_the_rows_that_new_memory_gives(dtype, power, norm):
+    rng = np.random.default_rng(0)
+    X = (9 * rng.standard_normal((700, 5))).astype(dtype)
+    transform, scratch = RowTransform(norm, power), Scratch()
+    for part in (X, X[:300], X[300:]):
+        numbers = np.arange(len(part))
+        rows = transform.apply(part, numbers, scratch)
+        wide = part.astype(np.float64)
+        expected = np.sign(wide) * np.abs(wide) ** power
+        if norm == "l2":
+            length = np.linalg.norm(expected, axis=1, keepdims=True)
+            expected = np.divide(expected, length, out=expected, where=length > 0)
+        precise = dtype in ("float64", "int32")
+        np.testing.assert_allclose(rows, expected, rtol=1e-12 if precise else 2e-5, atol=1e-7)
+        assert rows.dtype == (np.float64 if precise else np.float32)
+        np.testing.assert_array_equal(rows, transform.apply(part, numbers))
+
+
+def test_the_rows_handed_in_stay_as_they_are():
+    X = np.array([[3.0, 4.0], [0.0, 2.0]])
+    RowTransform("l2").apply(X, np.arange(2), Scratch())
+    np.testing.assert_array_equal(X, [[3.0, 4.0], [0.0, 2.0]])
+
+
+@pytest.mark.parametrize("power", [1.0, 0.5])
+@pytest.mark.parametrize("norm", ["l2", None])
+def test_sparse_rows_are_transformed_like_dense_ones(power, norm):
+    X = np.random.default_rng(1).standard_normal((20, 6))
+    X[np.abs(X) < 0.8] = 0.0
+    X[:, 0] = 1.0
+    X[3] = 0.0
+    transform = RowTransform(norm, power)
+    np.testing.assert_allclose(transform.apply(sparse.csr_array(X)).toarray(), transform.apply(X))
+    if norm == "l2":
+        with pytest.raises(InvalidInputError, match="row 13 of X holds only zeros"):
+            RowTransform(norm, power, allow_zero=False).apply(
+                sparse.csr_array(X), np.arange(10, 30)
+            )
+
+
+def test_numbers_whose_squares_underflow_are_not_zeros():
+    rows = RowTransform("l2", allow_zero=False).apply(np.array([[3e-200, 4e-200], [3.0, 4.0]]))
+    np.testing.assert_allclose(rows, [[0.6, 0.8], [0.6, 0.8]])
