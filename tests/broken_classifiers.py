@@ -247,6 +247,13 @@ class InvertsTheFeatureGram(SAEClassifier):
         super()._fit(X, y)
 
 
+@fails("check_choices")
+class KeepsCurvesOfItsOwn(SAEClassifier):
+    def _fit(self, X, y):
+        super()._fit(X, y)
+        self.cv_results_ = {"lams": np.array([1.0]), "scores": np.array([[0.5, 0.7]])}
+
+
 class AnotherFitAnotherModel(SAEClassifier):
     """Random although its tags say otherwise."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import ClassVar
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 
@@ -16,6 +17,7 @@ from zslearn.estimator_checks import (
     parametrize_with_zero_shot_checks,
     zero_shot_checks,
 )
+from zslearn.model_selection import choose
 from zslearn.zero_shot import SAEClassifier, ZeroShotTags
 
 CHECKS = {check.__name__: check for check in zero_shot_checks()}
@@ -43,6 +45,29 @@ def test_each_check_finds_its_fault(name):
     # An estimator may fail by an error of its own only where a check cannot tell it what to raise.
     own = {"CopiesItsSignatures", "RefusesOneSample", "InvertsTheFeatureGram", "ClaimsToTakeSparse"}
     assert isinstance(caught.value, AssertionError) or BROKEN[name].__name__ in own
+
+
+@pytest.mark.parametrize(
+    ("changes", "best", "message"),
+    [
+        ({}, {"lam": 3.0}, r"must come from cv_results_\['params'\]; \['lam'\] do not"),
+        ({}, {"lambda": 1.0}, r"must name parameters; it names \['lambda'\]"),
+        ({"std_test_score": np.zeros(3)}, {"lam": 1.0}, "one entry per point everywhere"),
+        ({"split2_test_score": np.zeros(2)}, {"lam": 1.0}, "must be the mean of the splits"),
+        ({"split3_test_score": np.zeros(2)}, {"lam": 1.0}, "must have the keys of scikit-learn"),
+        ({"rank_test_score": np.array([1, 2])}, {"lam": 1.0}, "must be 1 for the best mean"),
+    ],
+)
+def test_inconsistent_choices_are_found(changes, best, message):
+    found = choose([{"lam": 2.0}, {"lam": 1.0}], [0.1, 0.3], lambda fold: [0.0, fold])
+
+    class Confused(SAEClassifier):
+        def _fit(self, X, y):
+            super()._fit(X, y)
+            self.cv_results_, self.best_params_ = found.cv_results | changes, best
+
+    with pytest.raises(AssertionError, match=message):
+        CHECKS["check_choices"](Case(Confused(lam=1.0)))
 
 
 def test_hidden_randomness_is_found():

@@ -32,7 +32,7 @@ def test_fit_reports_what_it_learned_from(run, own, own_arguments):
     facts = json.loads(result.stdout)
     assert (facts["samples"], facts["features"]) == (48, 10)
     assert (facts["seen_classes"], facts["unseen_classes"]) == (8, 3)
-    assert facts["chosen"]["lam_decode"] > 0
+    assert facts["chosen"]["lam"] > 0
     assert facts["bytes"] == os.path.getsize(own / "m.zsl")
     assert "Fitting sae on 48 samples" in result.stderr
 

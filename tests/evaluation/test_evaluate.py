@@ -18,7 +18,13 @@ from zslearn.evaluation import (
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, ZslearnWarning
 from zslearn.metrics import per_class_accuracy, seen_unseen_curve
 from zslearn.signatures import Signatures
-from zslearn.zero_shot import CalibratedStacking, SAEClassifier, ZeroShotClassifier, ZeroShotTags
+from zslearn.zero_shot import (
+    CalibratedStacking,
+    MLZSCClassifier,
+    SAEClassifier,
+    ZeroShotClassifier,
+    ZeroShotTags,
+)
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +79,19 @@ def test_conventional_is_what_fit_and_predict_by_hand_give(data):
     result = evaluate(data, "sae")
     expected = per_class_accuracy(data.y[unseen], predicted)
     assert result.metrics["per_class_accuracy"] == expected
-    assert result.chosen["lam_decode"] == clf.lam_["decode"]
+    assert result.chosen == {"lam": clf.lam_["decode"]}
+    both = evaluate(data, SAEClassifier(direction="both")).as_dict()
+    assert both["chosen_lam_decode"] == clf.lam_["decode"]
+    assert both["chosen_lam_encode"] == clf.lam_["encode"]
     assert (result.split, result.semantics, result.n_candidates) == ("standard", "attributes", 4)
     assert result.chance == pytest.approx(1 / 4)
+
+
+def test_the_row_shows_what_a_trained_method_chose(data):
+    result = evaluate(data, MLZSCClassifier(max_epochs=8))
+    assert set(result.chosen) == {"learning_rate", "epochs"}
+    assert result.chosen["epochs"] in range(1, 9)
+    assert result.as_dict()["chosen_learning_rate"] in (1e-3, 1e-4)
 
 
 def test_row_is_flat_and_plain(data):
@@ -84,7 +100,7 @@ def test_row_is_flat_and_plain(data):
     assert row["features"] == data.features
     assert not any(isinstance(value, dict) for value in row.values())
     assert row["settings"] == "lam=2.0"
-    assert row["chosen_lam_decode"] == 2.0
+    assert not any(name.startswith("chosen_") for name in row)
     assert row["holdout_seed"] == row["estimator_seed"] == 0
     assert row["uses_test_batch"] is False
     named = {"seen_accuracy", "unseen_accuracy_per_sample", "ausuc", "ausuc_per_sample"}

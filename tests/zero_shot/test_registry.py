@@ -48,6 +48,8 @@ def test_a_frozen_copy_of_every_method_fits_the_same_model(name):
     X = np.abs(data.X)
     clf = make_classifier(name, data.signatures).fit(X[seen], data.y[seen])
     again = clf.frozen().fit(X[seen], data.y[seen])
+    assert again.cv_results_ is None
+    assert again.best_params_ == {}
     X_new = np.concatenate([X[unseen], X[seen]])
     np.testing.assert_allclose(
         again.decision_function(X_new), clf.decision_function(X_new), rtol=1e-4, atol=1e-6

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from zslearn.estimator_checks import fitting, interface, predictions, refusals
+from zslearn.estimator_checks import choices, fitting, interface, predictions, refusals
 from zslearn.estimator_checks.case import Case
 
 Check = Callable[[Case], None]
@@ -28,7 +28,8 @@ def zero_shot_checks() -> list[Check]:
     >>> checks = {check.__name__: check for check in zero_shot_checks()}
     >>> checks["check_candidates"](case)
     """
-    return [*interface.CHECKS, *refusals.CHECKS, *predictions.CHECKS, *fitting.CHECKS]
+    rooms = (interface, refusals, predictions, fitting, choices)
+    return [check for room in rooms for check in room.CHECKS]
 
 
 def check_zero_shot_classifier(estimator: Any) -> None:

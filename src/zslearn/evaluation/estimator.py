@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -73,14 +72,12 @@ def without_bias(estimator: Any) -> Any:
 
 
 def chosen_parameters(fitted: Any) -> dict[str, Any]:
-    """Return what the fit chose: numbers in `lam_` and the like, beside a parameter `lam`."""
-    classifier = classifier_of(fitted)
+    """Return what the fit chose, as plain values; one for each key of a dict such as weights."""
     chosen: dict[str, Any] = {}
-    for name in classifier.get_params(deep=False):
-        value = getattr(classifier, f"{name}_", None)
+    for name, value in classifier_of(fitted).best_params_.items():
         if isinstance(value, Mapping):
-            chosen |= {f"{name}_{key}": item for key, item in value.items() if _is_plain(item)}
-        elif value is not None and _is_plain(value):
+            chosen |= {f"{name}_{key}": item for key, item in value.items()}
+        else:
             chosen[name] = value
     return {name: _plain(value) for name, value in chosen.items()}
 
@@ -150,11 +147,6 @@ def _is_default(value: Any, default: Any) -> bool:
     if value is default:
         return True
     return type(value) is type(default) and bool(np.all(value == default))
-
-
-def _is_plain(value: Any) -> bool:
-    """Say whether a value fits a cell of a table."""
-    return isinstance(value, Number | str | np.generic)
 
 
 def _plain(value: Any) -> Any:

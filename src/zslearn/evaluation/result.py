@@ -26,7 +26,7 @@ class Result:
     settings : dict
         Parameters of the estimator that differ from its defaults.
     chosen : dict
-        What the fit chose from the training classes, for example "lam_decode".
+        What the fit chose from the training classes, for example "lam".
     metrics : dict of str to float
         Shares between 0 and 1, and biases; see the protocols' `measure`.
     fit_seconds, predict_seconds : float

@@ -21,7 +21,7 @@ from zslearn.core.nearest import BLOCK_BYTES
 from zslearn.core.rows import RowTransform
 from zslearn.exceptions import InvalidInputError, TransductiveBatchError
 from zslearn.signatures import Signatures
-from zslearn.zero_shot.inputs import SIGNATURES, as_signatures, is_cv, single
+from zslearn.zero_shot.inputs import SIGNATURES, as_signatures, single
 from zslearn.zero_shot.normalization import normalized_signatures
 from zslearn.zero_shot.prediction import Predictor
 
@@ -104,21 +104,15 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
     def frozen(self) -> ZeroShotClassifier:
         """Return an unfitted copy in which every parameter chosen by `fit` is given as a number.
 
-        A parameter ``name="cv"`` is replaced by the fitted attribute ``name_``. Use it to fit the
-        same model again, on other data or many times, without choosing again.
+        Parameters left to "cv" take the values of `best_params_`. Use it to fit the same model
+        again, on other data or many times, without choosing again.
 
         Returns
         -------
         ZeroShotClassifier
         """
         check_is_fitted(self)
-        return clone(self).set_params(**self._choices())
-
-    def _choices(self) -> dict[str, Any]:
-        """Values that `fit` chose for parameters left to "cv"."""
-        left = [name for name, value in self.get_params(deep=False).items() if is_cv(value)]
-        used = {name: getattr(self, f"{name}_") for name in left if hasattr(self, f"{name}_")}
-        return used | getattr(self, "best_params_", {})
+        return clone(self).set_params(**self.best_params_)
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         raise NotImplementedError(f"{type(self).__name__} must provide _fit")
