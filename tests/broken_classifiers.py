@@ -193,6 +193,12 @@ class PreparesOneClassInItsOwnWay(SAEClassifier):
         return super()._prepare(S[:, ::-1] if len(S) == 1 else S)
 
 
+@fails("check_explanation")
+class ExplainsAnotherScore(SAEClassifier):
+    def _explain(self, X, s):
+        return super()._explain(X, s[::-1])
+
+
 @fails("check_fit_keeps_input")
 class NormalizesInPlace(SAEClassifier):
     def fit(self, X, y):

@@ -5,7 +5,8 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from zslearn.core.nearest import METRICS, best_columns, row_blocks, scores, top_k, unit_rows
+from zslearn.core.comparison import METRICS
+from zslearn.core.nearest import best_columns, row_blocks, scores, top_k, unit_rows
 from zslearn.exceptions import InvalidInputError
 
 

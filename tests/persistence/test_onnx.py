@@ -5,7 +5,7 @@ import pytest
 
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, UnknownClassError
 from zslearn.persistence import export_onnx
-from zslearn.zero_shot import SAEClassifier, make_classifier
+from zslearn.zero_shot import CalibratedStacking, SAEClassifier, make_classifier
 
 pytest.importorskip("onnx", reason="needs the extra onnx")
 onnxruntime = pytest.importorskip("onnxruntime", reason="needs the extra onnx")
@@ -29,6 +29,38 @@ def test_onnxruntime_gives_our_scores(data, tmp_path, direction, metric, norm):
     np.testing.assert_allclose(scores, expected, atol=2e-5 * np.abs(expected).max())
 
 
+METHODS = {
+    "ridge-fs": {"metric": "cosine"},
+    "rrzsl": {"metric": "euclidean", "feature_norm": None},
+    "eszsl": {},
+    "prototype-regression": {"power": 0.5},
+    "ale": {"epochs": 2},
+    "sje": {"epochs": 2, "space_weights": "cv"},
+    "devise": {"epochs": 2},
+    "ds-sje": {"epochs": 2},
+    "sync-ovo": {},
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("calibrated", [False, True])
+def test_every_method_with_class_vectors_can_be_exported(data, tmp_path, name, calibrated):
+    model = make_classifier(name, data.signatures, **METHODS[name])
+    model = CalibratedStacking(model, gamma=0.3) if calibrated else model
+    rows = data.rows(data.split("standard").seen)
+    model.fit(data.X[rows], data.y[rows])
+    changed = model.recogniser().replace("okapi", data.signatures.vectors[0] + 1.0)
+    changed = changed.without(data.signatures.names[3])
+    export_onnx(changed, tmp_path / "m.onnx")
+    X = data.X.astype(np.float32)
+    run = session(tmp_path / "m.onnx")
+    (scores,) = run.run(["scores"], {"features": X})
+    expected = changed.scores(data.X)
+    np.testing.assert_allclose(scores, expected, atol=5e-5 * np.abs(expected).max())
+    np.testing.assert_allclose(changed.form().scores(data.X), expected, rtol=1e-9, atol=1e-12)
+    assert json.loads(run.get_modelmeta().custom_metadata_map["class_names"])[-1] == "okapi"
+
+
 def test_top_k_candidates_and_their_names(data, model, tmp_path):
     names = list(data.split("standard").unseen)[::-1]
     export_onnx(model, tmp_path / "m.onnx", candidates=names, top_k=2)
@@ -48,8 +80,17 @@ def test_what_cannot_be_exported_is_refused(data, model, tmp_path):
         export_onnx(model, path, top_k=26)
     with pytest.raises(UnknownClassError, match="Class 'dodo' has no signature"):
         export_onnx(model, path, candidates=["dodo"])
-    with pytest.raises(InvalidTypeError, match="takes an SAEClassifier; got a"):
-        export_onnx(make_classifier("legacy_awa"), path)
+    with pytest.raises(InvalidTypeError, match="takes a zero-shot classifier or a recogniser; got"):
+        export_onnx("model.zsl", path)
+    with pytest.raises(InvalidInputError, match="a recogniser has its candidates already"):
+        export_onnx(model.recogniser(), path, candidates=["seen0"])
+    for name, says in (
+        ("legacy_awa", "no products of the features"),
+        ("legacy_cub", "whole batch"),
+    ):
+        other = make_classifier(name, data.signatures).fit(data.X, data.y)
+        with pytest.raises(InvalidInputError, match=says):
+            export_onnx(other, path)
     with pytest.raises(Exception, match="not fitted yet"):
         export_onnx(SAEClassifier(data.signatures), path)
     assert not path.exists()

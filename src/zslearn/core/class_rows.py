@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn.exceptions import InvalidTypeError
+
 
 def with_row(state: Any, position: int, row: Any) -> Any:
     """Return prepared classes with one row exchanged, or added behind the last.
@@ -58,4 +60,6 @@ def _map_arrays(function: Callable[..., NDArray[Any]], first: Any, second: Any) 
             if isinstance(part, np.ndarray)
         }
         return replace(first, **changed)
-    raise TypeError(f"classes are prepared as arrays, tuples, dicts and dataclasses; got {first!r}")
+    raise InvalidTypeError(
+        f"classes are prepared as arrays, tuples, dicts and dataclasses; got {first!r}."
+    )

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from zslearn.core.comparison import Comparison, Metric
 from zslearn.exceptions import InvalidInputError
 
 Matrix = Any  # dense array or scipy sparse, one row a sample
-Metric = Literal["cosine", "dot", "euclidean"]
-METRICS: tuple[str, ...] = get_args(Metric)
 
 BLOCK_BYTES = 64 * 2**20
 _GROUP = 128
@@ -69,11 +68,11 @@ class Targets:
     Attributes
     ----------
     vectors : ndarray of shape (n_classes, n_dimensions)
-        One vector a class, of unit length for the cosine.
-    squares : ndarray of shape (n_classes,)
-        Squared lengths, for the Euclidean distance.
-    metric : {"cosine", "dot", "euclidean"}
-        See `scores`.
+        One vector per class, of unit length for the cosine.
+    offsets : ndarray of shape (n_classes,) or None
+        What is added to the scores of each class; for the distance, minus the squared lengths.
+    comparison : Comparison
+        How to compare.
 
     Examples
     --------
@@ -83,39 +82,45 @@ class Targets:
     """
 
     vectors: NDArray
-    squares: NDArray
-    metric: Metric
-    _casts: dict[Any, tuple[NDArray, NDArray]] = field(default_factory=dict, repr=False)
+    offsets: NDArray | None
+    comparison: Comparison
+    _casts: dict[Any, tuple[NDArray, NDArray | None]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @classmethod
-    def of(cls, classes: NDArray, metric: Metric) -> Targets:
-        """Make class vectors ready."""
-        check_metric(metric)
-        vectors = unit_rows(classes) if metric == "cosine" else classes
-        squares = row_norms(vectors) ** 2 if metric == "euclidean" else np.empty(0)
-        return cls(vectors, squares, metric)
+    def of(cls, classes: NDArray, metric: Metric, offsets: NDArray | None = None) -> Targets:
+        """Make class vectors ready; offsets go with the dot product and the cosine."""
+        comparison = Comparison.of(metric)
+        vectors = unit_rows(classes) if comparison.unit else classes
+        if comparison.distance:
+            offsets = -(row_norms(vectors) ** 2)
+        return cls(vectors, offsets, comparison)
 
     def scores(self, queries: Matrix) -> NDArray:
         """Return how well each query fits each class, in the precision of the queries."""
         queries = _floating(queries)
-        vectors, squares = self._in(queries.dtype)
-        if self.metric == "cosine":
+        vectors, offsets = self._in(queries.dtype)
+        if self.comparison.unit:
             queries = unit_rows(queries)
         products = np.asarray(queries @ vectors.T)
-        if self.metric != "euclidean":
+        if offsets is None:
             return products
-        distances = row_norms(queries)[:, None] ** 2 + squares
+        if not self.comparison.distance:
+            return np.add(products, offsets, out=products)
+        distances = row_norms(queries)[:, None] ** 2 - offsets
         products *= 2.0
         np.subtract(distances, products, out=distances)
         np.maximum(distances, 0.0, out=distances)
         return np.negative(distances, out=distances)
 
-    def _in(self, dtype: np.dtype[Any]) -> tuple[NDArray, NDArray]:
-        """Return vectors and squares in another precision, converted once."""
+    def _in(self, dtype: np.dtype[Any]) -> tuple[NDArray, NDArray | None]:
+        """Return vectors and offsets in another precision, converted once."""
         if self.vectors.dtype == dtype:
-            return self.vectors, self.squares
+            return self.vectors, self.offsets
         if dtype not in self._casts:
-            self._casts[dtype] = self.vectors.astype(dtype), self.squares.astype(dtype)
+            offsets = None if self.offsets is None else self.offsets.astype(dtype)
+            self._casts[dtype] = self.vectors.astype(dtype), offsets
         return self._casts[dtype]
 
 
@@ -185,12 +190,6 @@ def row_blocks(n_rows: int, bytes_per_row: int, block_bytes: int = BLOCK_BYTES) 
     """Slices of rows such that a block of them takes about `block_bytes`."""
     size = max(1, block_bytes // max(bytes_per_row, 1))
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
-
-
-def check_metric(metric: str) -> None:
-    """Refuse a metric that does not exist."""
-    if metric not in METRICS:
-        raise InvalidInputError(f"metric must be one of {', '.join(METRICS)}; got {metric!r}.")
 
 
 def _floating(M: Matrix) -> Matrix:

@@ -8,18 +8,17 @@ autoencoder's two directions share the products x·p_c and differ in scale and o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from zslearn.core.comparison import Comparison, Direction, Metric
 from zslearn.core.gathered import Gathered
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import Metric, row_blocks, row_norms
+from zslearn.core.nearest import row_blocks, row_norms
 from zslearn.exceptions import InvalidInputError
 
-Direction = Literal["encode", "decode"]
 # Moments, signatures of their classes and of the candidates -> class vectors in feature space, of
 # shape (n_models, n_candidates, n_features).
 Decoder = Callable[[Moments, NDArray, NDArray], NDArray]
@@ -84,17 +83,11 @@ def scoring_rule(
     -------
     scale, offset : ndarrays of shape (..., n_classes)
     """
-    shape = prototypes.shape[:-1]
     if direction == "decode":
         norms = np.sqrt(np.einsum("...j,...j->...", prototypes, prototypes))
     else:
-        norms = np.broadcast_to(row_norms(signatures), shape)
-    if metric == "cosine":
-        scale = np.divide(1.0, norms, out=np.zeros(shape), where=norms > 0)
-        return scale, np.zeros(shape)
-    if metric == "euclidean":
-        return np.full(shape, 2.0), -(norms**2)
-    return np.ones(shape), np.zeros(shape)
+        norms = np.broadcast_to(row_norms(signatures), prototypes.shape[:-1])
+    return Comparison.of(metric).rule(norms)
 
 
 def path_accuracy(

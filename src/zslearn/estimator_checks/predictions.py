@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from zslearn.estimator_checks.case import NEWCOMER, Case, expect, expect_close, expect_refused
@@ -171,6 +173,24 @@ def check_recogniser(case: Case) -> None:
         )
 
 
+def check_explanation(case: Case) -> None:
+    """Check that an explanation sums to the score; a method without one says so."""
+    data = case.data
+    x, name = data.X_unseen[0], data.unseen[1]
+    try:
+        why = case.fitted.explain(x, name)
+    except InvalidInputError as error:
+        says = re.search("cannot explain|whole test batch", str(error))
+        expect(says is not None, f"explain must say that it cannot; it says: {error}")
+        return
+    expect(
+        why.contributions.shape == (len(why.dimensions),),
+        "an explanation must have one contribution per dimension.",
+    )
+    expect_close(why.score, why.offset + why.contributions.sum(), "contributions must sum up.")
+    expect_close(why.score, case.scores[0, 1], "an explanation must sum to the score.")
+
+
 CHECKS = [
     check_above_chance,
     check_scores,
@@ -181,4 +201,5 @@ CHECKS = [
     check_probabilities,
     check_top_k,
     check_recogniser,
+    check_explanation,
 ]

@@ -1,4 +1,4 @@
-"""The semantic autoencoder's scores as an ONNX graph, for programs without Python."""
+"""Scores as an ONNX graph, for programs without Python."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from zslearn import __version__
 from zslearn._files import replacing
 from zslearn._optional import require
-from zslearn.core.nearest import unit_rows
+from zslearn.core.nearest import Targets
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
-from zslearn.zero_shot import SAEClassifier
+from zslearn.zero_shot import Recogniser, ZeroShotClassifier
+from zslearn.zero_shot.inputs import checked_k
+from zslearn.zero_shot.score_form import ScoreForm
 
 # Old enough for every runtime of the last years; nothing newer is needed.
 OPSET = 18
@@ -24,13 +25,13 @@ IR_VERSION = 9
 
 
 def export_onnx(
-    model: SAEClassifier,
+    model: ZeroShotClassifier | Recogniser,
     path: str | os.PathLike[str],
     *,
     candidates: Sequence[Any] | None = None,
     top_k: int | None = None,
 ) -> None:
-    """Write the scoring of a fitted semantic autoencoder as an ONNX model.
+    """Write the scoring of a fitted classifier or of a recogniser as an ONNX model.
 
     The input is ``features`` (float32, samples × n_features), as the classifier takes them; the
     output is ``scores`` (samples × candidates), those of `decision_function`. The names of the
@@ -38,12 +39,14 @@ def export_onnx(
 
     Parameters
     ----------
-    model : SAEClassifier
-        Fitted, of any direction and metric.
+    model : ZeroShotClassifier or Recogniser
+        Fitted, of a method whose scores are products of the features with class vectors: the
+        semantic autoencoder, ridge regression, ESZSL, prototype regression, ALE, SJE, DS-SJE,
+        DeViSE, SynC, and these calibrated.
     path : path-like
         Where to write; an existing file is replaced.
     candidates : sequence of class names, optional
-        Columns of the scores; by default every class with a signature.
+        Columns of the scores; by default every class with a signature. A recogniser has its own.
     top_k : int, optional
         Also give the outputs ``top_indices`` and ``top_scores``, the k best candidates.
 
@@ -57,62 +60,78 @@ def export_onnx(
     >>> import os, tempfile
     >>> from zslearn.datasets import make_zero_shot
     >>> from zslearn.persistence import export_onnx
-    >>> from zslearn.zero_shot import SAEClassifier
+    >>> from zslearn.zero_shot import Recogniser, ZeroShotClassifier
+    from zslearn.zero_shot.inputs import checked_k
+    from zslearn.zero_shot.score_form import ScoreForm
     >>> data = make_zero_shot(random_state=0)
     >>> model = SAEClassifier(data.signatures, lam=0.1).fit(data.X, data.y)
     >>> path = os.path.join(tempfile.mkdtemp(), "model.onnx")
     >>> export_onnx(model, path, top_k=3)  # doctest: +SKIP
     """
-    if not isinstance(model, SAEClassifier):
-        raise InvalidTypeError(
-            f"export_onnx takes an SAEClassifier; got a {type(model).__qualname__}. Use "
-            "zslearn.persistence.save for other methods."
-        )
-    check_is_fitted(model)
+    recogniser = _recogniser(model, candidates)
+    form, names = recogniser.form(), recogniser.names
     graph = _Graph(require("onnx", extra="onnx", purpose="ONNX export"))
-    names = model.candidate_names(candidates)
-    scores = _scores(graph, model, model._normalized(names))
-    graph.node("Identity", [scores], "scores")
+    graph.node("Identity", [_scores(graph, form)], "scores")
     if top_k is not None:
-        _check_k(top_k, len(names))
-        graph.top_k("scores", top_k)
-    content = graph.serialized(
-        model.n_features_in_,
-        {
-            "class_names": json.dumps(names.tolist()),
-            "direction": model.direction,
-            "metric": model.metric,
-            "producer": f"zslearn {__version__}",
-        },
-    )
+        graph.top_k("scores", checked_k(top_k, len(names), "top_k"))
+    metadata = {"class_names": json.dumps(names.tolist()), "producer": f"zslearn {__version__}"}
+    content = graph.serialized(recogniser.n_features, metadata)
     with replacing(path) as file:
         file.write(content)
 
 
-def _scores(graph: _Graph, model: SAEClassifier, signatures: NDArray[Any]) -> str:
-    """Add the nodes of all directions in use; return the name of their mean."""
-    x = graph.unit_rows("features") if model.feature_norm == "l2" else "features"
+def _recogniser(model: Any, candidates: Sequence[Any] | None) -> Recogniser:
+    if isinstance(model, ZeroShotClassifier):
+        return model.recogniser(candidates)
+    if not isinstance(model, Recogniser):
+        raise InvalidTypeError(
+            "export_onnx takes a zero-shot classifier or a recogniser; got a "
+            f"{type(model).__qualname__}."
+        )
+    if candidates is not None:
+        raise InvalidInputError(
+            "a recogniser has its candidates already; leave candidates= out, or make another by "
+            "classifier.recogniser(candidates)."
+        )
+    return model
+
+
+def _scores(graph: _Graph, form: ScoreForm) -> str:
+    """Add the nodes of all branches; return the name of their mean, less the bias."""
+    x = _prepared_rows(graph, form)
     parts = []
-    if model.direction != "decode":
-        code = graph.node("MatMul", [x, graph.constant(model.coef_encode_.T)])
-        parts.append(_compared(graph, code, signatures, model.metric))
-    if model.direction != "encode":
-        parts.append(_compared(graph, x, signatures @ model.coef_decode_, model.metric))
-    if len(parts) == 1:
-        return parts[0]
-    return graph.node("Mean", parts)
+    for coef, targets in form.branches:
+        code = x if coef is None else graph.node("MatMul", [x, graph.constant(coef.T)])
+        parts.append(_compared(graph, code, targets))
+    scores = parts[0] if len(parts) == 1 else graph.node("Mean", parts)
+    if form.bias is None:
+        return scores
+    return graph.node("Sub", [scores, graph.constant(form.bias[None])])
 
 
-def _compared(graph: _Graph, x: str, classes: NDArray[Any], metric: str) -> str:
-    """Add the scores of samples `x` against one vector a class."""
-    if metric == "cosine":
-        x, classes = graph.unit_rows(x), unit_rows(classes)
-    products = graph.node("MatMul", [x, graph.constant(classes.T)])
-    if metric != "euclidean":
+def _prepared_rows(graph: _Graph, form: ScoreForm) -> str:
+    """Add the scaling of samples, and their power if there is one."""
+    unit = form.feature_norm == "l2"
+    x = graph.unit_rows("features") if unit else "features"
+    if form.power == 1.0:
+        return x
+    size = graph.node("Pow", [graph.node("Abs", [x]), graph.constant(np.array([form.power]))])
+    powered = graph.node("Mul", [graph.node("Sign", [x]), size])
+    return graph.unit_rows(powered) if unit else powered
+
+
+def _compared(graph: _Graph, x: str, targets: Targets) -> str:
+    """Add the scores of samples `x` against one vector per class."""
+    if targets.comparison.unit:
+        x = graph.unit_rows(x)
+    products = graph.node("MatMul", [x, graph.constant(targets.vectors.T)])
+    if targets.offsets is None:
         return products
-    # -max(‖x‖² + ‖c‖² - 2 x·c, 0)
-    squares = graph.constant(np.einsum("ij,ij->i", classes, classes)[None])
-    total = graph.node("Add", [graph.reduced("ReduceSumSquare", x), squares])
+    offsets = graph.constant(targets.offsets[None])
+    if not targets.comparison.distance:
+        return graph.node("Add", [products, offsets])
+    # −max(‖x‖² + ‖c‖² − 2 x·c, 0)
+    total = graph.node("Sub", [graph.reduced("ReduceSumSquare", x), offsets])
     twice = graph.node("Mul", [products, graph.constant(np.array([2.0]))])
     return graph.node("Neg", [graph.node("Relu", [graph.node("Sub", [total, twice])])])
 
@@ -175,11 +194,3 @@ class _Graph:
     def _value(self, name: str, kind: str, width: int | None = None) -> Any:
         number = getattr(self._onnx.TensorProto, kind)
         return self._onnx.helper.make_tensor_value_info(name, number, ["samples", width])
-
-
-def _check_k(top_k: int, n_candidates: int) -> None:
-    if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= n_candidates:
-        raise InvalidInputError(
-            f"top_k must be a whole number between 1 and the number of candidates, "
-            f"{n_candidates}; got {top_k!r}."
-        )

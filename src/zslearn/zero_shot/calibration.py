@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from zslearn.model_selection import Choice, ClassKFold, choose, stratified_holdo
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, as_signatures
 from zslearn.zero_shot.explanation import Explanation
+from zslearn.zero_shot.score_form import ScoreForm
 from zslearn.zero_shot.tags import ZeroShotTags
 
 MAX_FOLDS = 10
@@ -239,6 +241,11 @@ class CalibratedStacking(ZeroShotClassifier):
         inner, bias = prepared
         scores = self.estimator_._score(X, inner)
         return scores - bias.astype(scores.dtype)
+
+    def _form(self, prepared: tuple[Any, NDArray]) -> ScoreForm:
+        inner, bias = prepared
+        form = self.estimator_._form(inner)
+        return replace(form, bias=bias if form.bias is None else form.bias + bias)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

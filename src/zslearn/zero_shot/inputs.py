@@ -39,12 +39,12 @@ def is_cv(value: Any) -> bool:
     return isinstance(value, str) and value == "cv"
 
 
-def checked_k(k: Any, n_candidates: int) -> int:
+def checked_k(k: Any, n_candidates: int, name: str = "k") -> int:
     """Return how many classes are asked for, or say what is wrong with it."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= n_candidates:
         raise InvalidInputError(
-            f"k must be a whole number between 1 and the number of candidates, {n_candidates}; "
-            f"got {k!r}."
+            f"{name} must be a whole number between 1 and the number of candidates, "
+            f"{n_candidates}; got {k!r}."
         )
     return int(k)
 

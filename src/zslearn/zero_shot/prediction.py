@@ -19,6 +19,7 @@ from zslearn.zero_shot.candidates import Candidates
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.normalization import normalized_signatures
 from zslearn.zero_shot.recogniser import Recogniser
+from zslearn.zero_shot.score_form import ScoreForm
 from zslearn.zero_shot.tags import ZeroShotTags
 
 # Held while a table of classes is exchanged for a larger one.
@@ -236,10 +237,16 @@ class Predictor:
     def _score(self, X: Any, prepared: Any) -> NDArray:
         raise NotImplementedError(f"{type(self).__name__} must provide _score")
 
+    def _form(self, prepared: Any) -> ScoreForm:
+        raise InvalidInputError(
+            f"the scores of {type(self).__name__} are no products of the features with class "
+            "vectors, so other runtimes cannot compute them. Those of SAEClassifier are."
+        )
+
     def _explain(self, X: Any, s: NDArray) -> Explanation:
         raise InvalidInputError(
-            f"{type(self).__name__} cannot explain its scores: they are no sum over dimensions. "
-            "Linear methods such as SAEClassifier can."
+            f"{type(self).__name__} cannot explain its scores by dimensions; linear methods such "
+            "as SAEClassifier can."
         )
 
     def _check_known(self, names: NDArray, remedy: str) -> None:

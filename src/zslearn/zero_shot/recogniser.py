@@ -20,6 +20,7 @@ from zslearn.signatures import Signatures
 from zslearn.zero_shot.candidates import Block, Candidates
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import checked_k, one_row
+from zslearn.zero_shot.score_form import ScoreForm
 
 
 class Ranking(NamedTuple):
@@ -53,6 +54,8 @@ class Recogniser:
         Which candidates had training samples.
     signatures : Signatures
         The signatures of the candidates, as they were given.
+    n_features : int
+        Length of a sample.
 
     Examples
     --------
@@ -81,6 +84,11 @@ class Recogniser:
     def seen(self) -> NDArray[np.bool_]:
         """Which candidates had training samples."""
         return np.isin(self.names, self._model.classes_)
+
+    @property
+    def n_features(self) -> int:
+        """Length of a sample."""
+        return int(self._model.n_features_in_)
 
     @property
     def signatures(self) -> Signatures:
@@ -150,6 +158,23 @@ class Recogniser:
         """
         vector = self._candidates.vector(self._place(name))
         return self._model._explained(self._model._ready_rows(one_row(x)), name, vector)
+
+    def form(self) -> ScoreForm:
+        """Return the scores as products with class vectors, for other runtimes such as ONNX.
+
+        Returns
+        -------
+        ScoreForm
+            Of linear methods, of methods with linear class vectors, and of both calibrated.
+        """
+        if self._model.zero_shot_tags.transductive:
+            raise InvalidInputError(
+                f"{type(self._model).__name__} looks at the whole batch of samples, so its scores "
+                "are no products of the features with class vectors."
+            )
+        prepared = self._model._prepared(self.names, self._candidates.vectors)
+        form: ScoreForm = self._model._form(prepared)
+        return form
 
     def replace(self, name: Any, vector: Any) -> Recogniser:
         """Return a recogniser in which one class has another signature; a new name is added.

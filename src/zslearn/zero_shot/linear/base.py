@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either
+from zslearn.core.comparison import METRICS, Comparison, Direction, Metric
 from zslearn.core.gathered import Gathered
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import METRICS, Metric, Targets
-from zslearn.core.paths import Direction, fold_accuracy
+from zslearn.core.nearest import Targets
+from zslearn.core.paths import fold_accuracy
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
+from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import is_cv
 from zslearn.zero_shot.moment_classifier import MomentClassifier
+from zslearn.zero_shot.score_form import Branch, ScoreForm
 from zslearn.zero_shot.search import Point, choose_parameters, grid_points
 
 
@@ -115,3 +118,11 @@ class LinearZeroShotClassifier(MomentClassifier, PenalizedClassifier):
         if self._direction == "encode":
             X = np.asarray(X @ self.coef_.T.astype(X.dtype))
         return prepared.scores(X)
+
+    def _form(self, prepared: Targets) -> ScoreForm:
+        coef = self.coef_ if self._direction == "encode" else None
+        return ScoreForm((Branch(coef, prepared),), self.feature_norm)
+
+    def _explain(self, X: Features, s: NDArray) -> Explanation:
+        parts = Comparison.of(self.metric).split(X[0], s, self.coef_, self._direction)
+        return Explanation.of(self.signatures_.dimensions, *parts)

@@ -13,7 +13,10 @@ from zslearn.core.nearest import Targets, row_norms, scores
 from zslearn.core.paths import path_accuracy, scoring_rule
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, dense
+from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.linear.eszsl import BilinearClassifier
+from zslearn.zero_shot.prediction import Predictor
+from zslearn.zero_shot.score_form import ScoreForm
 from zslearn.zero_shot.search import Fold, choose_parameters, even_rows, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -180,8 +183,18 @@ class KernelESZSLClassifier(BilinearClassifier):
         return Targets.of(S @ self.dual_, self.metric)
 
     def _score(self, X: Features, prepared: Targets) -> NDArray:
-        K = self._kernel_values(dense(X), self.rows_, self.landmarks_.astype(X.dtype))
-        return prepared.scores(K)
+        return prepared.scores(self._expansion(X))
+
+    def _form(self, prepared: Targets) -> ScoreForm:
+        return Predictor._form(self, prepared)  # refuses: kernels are no products of features
+
+    def _explain(self, X: Features, s: NDArray) -> Explanation:
+        contributions = s * (self.dual_ @ self._expansion(X)[0])
+        return Explanation.of(self.signatures_.dimensions, contributions)
+
+    def _expansion(self, X: Features) -> NDArray:
+        """Kernel values of samples with the landmarks."""
+        return self._kernel_values(dense(X), self.rows_, self.landmarks_.astype(X.dtype))
 
     def _normalized_features(
         self, X: Features, numbers: NDArray[np.intp] | None = None

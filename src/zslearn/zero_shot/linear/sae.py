@@ -10,18 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from zslearn._parameters import Constraint, Either, Number, Numbers
+from zslearn.core.comparison import METRICS, Comparison, Direction, Metric
 from zslearn.core.gathered import Gathered
 from zslearn.core.lam_grid import lam_grid, unit_lam
 from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import METRICS, Metric, Targets
-from zslearn.core.paths import Direction, fold_accuracy
+from zslearn.core.nearest import Targets
+from zslearn.core.paths import fold_accuracy
 from zslearn.core.sylvester import Method
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import is_cv
 from zslearn.zero_shot.moment_classifier import MomentClassifier
+from zslearn.zero_shot.score_form import Branch, ScoreForm
 from zslearn.zero_shot.search import Choice, Point, choose
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -207,31 +209,18 @@ class SAEClassifier(MomentClassifier):
         return self.coef_encode_ if self.direction == "encode" else self.coef_decode_
 
     def _explain(self, X: Features, s: NDArray) -> Explanation:
-        parts = [self._contributions(X[0], s, way) for way in self._ways()]
+        compare = Comparison.of(self.metric).split
+        maps = {"encode": self.coef_encode_, "decode": self.coef_decode_}
+        parts = [compare(X[0], s, maps[way], way) for way in self._ways()]
         contributions = np.mean([part for part, _ in parts], axis=0)
         offset = float(np.mean([rest for _, rest in parts]))
         return Explanation.of(self.signatures_.dimensions, contributions, offset)
 
-    def _contributions(self, x: NDArray, s: NDArray, way: str) -> tuple[NDArray, float]:
-        """Contribution of each dimension to one direction's score, and what is left over."""
-        W = self.coef_encode_ if way == "encode" else self.coef_decode_
-        code = W @ x
-        if self.metric == "dot":
-            return s * code, 0.0
-        if self.metric == "cosine":
-            lengths = (code, s) if way == "encode" else (x, s @ W)
-            norm = np.prod([np.linalg.norm(v) for v in lengths])
-            return s * code / norm if norm > 0 else np.zeros_like(s), 0.0
-        if way == "encode":
-            return -((code - s) ** 2), 0.0
-        # -‖x - Wᵀs‖² = -‖x‖² + Σ_j s_j (2 (W x)_j - (W Wᵀ s)_j)
-        return s * (2.0 * code - W @ (s @ W)), -float(x @ x)
-
-    def _prepare(self, S: NDArray) -> dict[str, Targets]:
+    def _prepare(self, S: NDArray) -> dict[Direction, Targets]:
         rows = {"encode": lambda: S, "decode": lambda: S @ self.coef_decode_}
         return {way: Targets.of(rows[way](), self.metric) for way in self._ways()}
 
-    def _score(self, X: Features, prepared: dict[str, Targets]) -> NDArray:
+    def _score(self, X: Features, prepared: dict[Direction, Targets]) -> NDArray:
         parts = []
         if "encode" in prepared:
             encoded = np.asarray(X @ self.coef_encode_.T.astype(X.dtype))
@@ -240,8 +229,13 @@ class SAEClassifier(MomentClassifier):
             parts.append(prepared["decode"].scores(X))
         return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2
 
-    def _ways(self) -> tuple[str, ...]:
-        return ("encode", "decode") if self.direction == "both" else (self.direction,)
+    def _form(self, prepared: dict[Direction, Targets]) -> ScoreForm:
+        coefs = {"encode": self.coef_encode_, "decode": None}
+        branches = tuple(Branch(coefs[way], targets) for way, targets in prepared.items())
+        return ScoreForm(branches, self.feature_norm)
+
+    def _ways(self) -> tuple[Direction, ...]:
+        return tuple(way for way in WAYS if self.direction in (way, "both"))
 
     def _choose_lam(self, gathered: Gathered) -> None:
         """Set `lam_` and what it was chosen by."""

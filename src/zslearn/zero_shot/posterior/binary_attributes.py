@@ -43,7 +43,17 @@ def attribute_scores(P: NDArray, B: NDArray, pi: NDArray) -> NDArray:
     -------
     ndarray of shape (n_samples, n_classes)
     """
-    P = np.clip(P.astype(np.float64), _CLIP, 1.0 - _CLIP)
-    present = np.log(P / pi)
-    absent = np.log((1.0 - P) / (1.0 - pi))
+    present, absent = _evidence(P, pi)
     return (present - absent) @ B.T + absent.sum(axis=1, keepdims=True)
+
+
+def attribute_contributions(p: NDArray, b: NDArray, pi: NDArray) -> NDArray:
+    """Terms of the sum in `attribute_scores` for one sample and one class, one per attribute."""
+    present, absent = _evidence(p, pi)
+    return np.where(b > 0, present, absent)
+
+
+def _evidence(P: NDArray, pi: NDArray) -> tuple[NDArray, NDArray]:
+    """``log(p / π)`` and ``log((1 − p) / (1 − π))``."""
+    P = np.clip(P.astype(np.float64), _CLIP, 1.0 - _CLIP)
+    return np.log(P / pi), np.log((1.0 - P) / (1.0 - pi))

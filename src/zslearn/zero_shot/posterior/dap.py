@@ -12,9 +12,11 @@ from zslearn._parameters import Either, Number, Whole
 from zslearn.core.axes import Axes
 from zslearn.core.logistic import LogisticModel, fit_logistic
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.posterior.binary_attributes import (
     PRIORS,
     THRESHOLDS,
+    attribute_contributions,
     attribute_scores,
     prior,
     thresholds,
@@ -187,3 +189,8 @@ class DAPClassifier(ZeroShotClassifier):
 
     def _score(self, X: Features, prepared: NDArray) -> NDArray:
         return attribute_scores(expit(seen_logits(self, X)), prepared, self.prior_)
+
+    def _explain(self, X: Features, s: NDArray) -> Explanation:
+        p = expit(seen_logits(self, X))[0]
+        terms = attribute_contributions(p, self._binary(s), self.prior_)
+        return Explanation.of(self.signatures_.dimensions, terms)

@@ -8,14 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either, Number
+from zslearn.zero_shot.base import Features
+from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.posterior.base import Known, PosteriorClassifier, posterior
 from zslearn.zero_shot.posterior.binary_attributes import (
     PRIORS,
     THRESHOLDS,
+    attribute_contributions,
     attribute_scores,
     prior,
     thresholds,
 )
+from zslearn.zero_shot.posterior.seen_classifier import seen_logits
 from zslearn.zero_shot.tags import ZeroShotTags
 
 
@@ -116,3 +120,11 @@ class IAPClassifier(PosteriorClassifier):
         seen = self._relate(known.signatures, known, point)
         P = posterior(logits, point["temperature"]) @ seen
         return attribute_scores(P, related, prior(seen, self.prior))
+
+    def _explain(self, X: Features, s: NDArray) -> Explanation:
+        known, point = self._known(), self._point()
+        seen = self._relate(known.signatures, known, point)
+        p = (posterior(seen_logits(self, X), point["temperature"]) @ seen)[0]
+        b = self._relate(s[None], known, point)[0]
+        terms = attribute_contributions(p, b, prior(seen, self.prior))
+        return Explanation.of(self.signatures_.dimensions, terms)

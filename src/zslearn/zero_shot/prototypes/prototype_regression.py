@@ -13,7 +13,7 @@ from scipy import sparse
 from zslearn._parameters import Either, Number, Whole
 from zslearn.core.gathered import Gathered, gather_rows
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import unit_rows
+from zslearn.core.nearest import Targets, unit_rows
 from zslearn.core.prototype_paths import prototype_accuracy
 from zslearn.core.rows import RowTransform
 from zslearn.core.signature_kernel import gaussian_kernel, median_scales, relative_distances
@@ -23,6 +23,7 @@ from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import is_cv
 from zslearn.zero_shot.moment_classifier import MomentClassifier
+from zslearn.zero_shot.score_form import Branch, ScoreForm
 from zslearn.zero_shot.search import choose, choose_parameters, grid_points, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -186,15 +187,17 @@ class PrototypeRegression(MomentClassifier):
         offset = -0.5 * float(kernel @ self.dual_gram_ @ kernel)
         return Explanation.of([str(label) for label in self.classes_], contributions, offset)
 
-    def _prepare(self, S: NDArray) -> tuple[NDArray, NDArray]:
+    def _prepare(self, S: NDArray) -> Targets:
         kernel = self._kernel(S)
         squared = np.sum((kernel @ self.dual_gram_) * kernel, axis=1)
-        return kernel @ self.dual_coef_, -0.5 * squared - kernel @ self.dual_shift_
+        offsets = -0.5 * squared - kernel @ self.dual_shift_
+        return Targets.of(kernel @ self.dual_coef_, "dot", offsets)
 
-    def _score(self, X: Features, prepared: tuple[NDArray, NDArray]) -> NDArray:
-        vectors, offsets = prepared
-        Z = self._powered(X, self.power_)
-        return np.asarray(Z @ vectors.T.astype(Z.dtype)) + offsets.astype(Z.dtype)
+    def _score(self, X: Features, prepared: Targets) -> NDArray:
+        return prepared.scores(self._powered(X, self.power_))
+
+    def _form(self, prepared: Targets) -> ScoreForm:
+        return ScoreForm((Branch(None, prepared),), self.feature_norm, self.power_)
 
     def _solve(self, gathered: Gathered) -> None:
         """Set the dual coefficients for the chosen setting."""

@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 
 from zslearn._parameters import Number
 from zslearn.core.minibatch import Parameters
+from zslearn.core.nearest import Targets
 from zslearn.core.ranking import ScoreLoss
 from zslearn.zero_shot.base import Features
+from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.gradient import GradientClassifier, Learned
+from zslearn.zero_shot.score_form import Branch, ScoreForm
 from zslearn.zero_shot.search import Point
 
 
@@ -79,13 +82,19 @@ class BilinearClassifier(GradientClassifier):
         self.feature_mean_ = learned.scaling.feature_mean
         self._keep_choice(learned)
 
-    def _prepare(self, S: NDArray) -> tuple[NDArray, NDArray]:
+    def _prepare(self, S: NDArray) -> Targets:
         classifiers = S @ self.coef_
-        return classifiers, classifiers @ self.feature_mean_
+        return Targets.of(classifiers, "dot", -(classifiers @ self.feature_mean_))
 
-    def _score(self, X: Features, prepared: tuple[NDArray, NDArray]) -> NDArray:
-        classifiers, offsets = prepared
-        return np.asarray(X @ classifiers.T.astype(X.dtype)) - offsets.astype(X.dtype)
+    def _score(self, X: Features, prepared: Targets) -> NDArray:
+        return prepared.scores(X)
+
+    def _form(self, prepared: Targets) -> ScoreForm:
+        return ScoreForm((Branch(None, prepared),), self.feature_norm)
+
+    def _explain(self, X: Features, s: NDArray) -> Explanation:
+        contributions = s * (self.coef_ @ (X[0] - self.feature_mean_))
+        return Explanation.of(self.signatures_.dimensions, contributions)
 
 
 def folded(learned: Learned) -> NDArray:

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either, Instance
-from zslearn.core.nearest import unit_rows
+from zslearn.core.nearest import Targets, unit_rows
 from zslearn.core.ranking import structured_hinge
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, dense
+from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.gradient import Learned, Scaling
 from zslearn.zero_shot.ranking.bilinear import BilinearClassifier, folded
 from zslearn.zero_shot.search import (
@@ -162,8 +163,11 @@ class SJEClassifier(BilinearClassifier):
         parts = zip(weights, learned, strict=True)
         self.coef_ = np.concatenate([weight * folded(part) for weight, part in parts])
 
-    def _prepare(self, S: NDArray) -> tuple[NDArray, NDArray]:
+    def _prepare(self, S: NDArray) -> Targets:
         return super()._prepare(self._in_blocks(S))
+
+    def _explain(self, X: Features, s: NDArray) -> Explanation:
+        return super()._explain(X, self._in_blocks(s[None])[0])
 
     def _spaces(self) -> dict[str, slice]:
         """Columns of each semantic space; one space unless signatures were joined."""

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
 from zslearn._parameters import Either, Number, Whole
+from zslearn.core.nearest import Targets
 from zslearn.core.ranking import structured_hinge
 from zslearn.core.synthesis import (
     median_distance,
@@ -18,6 +19,8 @@ from zslearn.core.synthesis import (
     phantom_similarity,
 )
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.explanation import Explanation
+from zslearn.zero_shot.score_form import Branch, ScoreForm
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -159,12 +162,24 @@ class SynCClassifier(ZeroShotClassifier):
         self.phantoms_ = self._phantoms(A)
         self.coef_ = self._path(X, y, A, self.phantoms_, (self.lam_,), (self.scale_,))[0][0]
 
-    def _prepare(self, S: NDArray) -> NDArray:
-        A = S / self.median_distance_
-        return phantom_similarity(A, self.phantoms_, self.scale_) @ self.coef_
+    def _mixing(self, S: NDArray) -> NDArray:
+        """Weights of the phantoms in each class, of shape (n_classes, n_phantoms)."""
+        return phantom_similarity(S / self.median_distance_, self.phantoms_, self.scale_)
 
-    def _score(self, X: Features, prepared: NDArray) -> NDArray:
-        return np.asarray(X @ prepared.T.astype(X.dtype))
+    def _prepare(self, S: NDArray) -> Targets:
+        return Targets.of(self._mixing(S) @ self.coef_, "dot")
+
+    def _score(self, X: Features, prepared: Targets) -> NDArray:
+        return prepared.scores(X)
+
+    def _form(self, prepared: Targets) -> ScoreForm:
+        return ScoreForm((Branch(None, prepared),), self.feature_norm)
+
+    def _explain(self, X: Features, s: NDArray) -> Explanation:
+        seen = len(self.phantoms_) == len(self.classes_)
+        phantoms = self.classes_ if seen else range(1, len(self.phantoms_) + 1)
+        names = [str(name) if seen else f"phantom {name}" for name in phantoms]
+        return Explanation.of(names, self._mixing(s[None])[0] * (self.coef_ @ X[0]))
 
     def _chosen(self, X: NDArray, y: NDArray[np.intp], A: NDArray) -> Point:
         """Choose λ and scale on held-out classes; in the middle of the grid if there are none."""

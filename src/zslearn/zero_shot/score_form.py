@@ -1,0 +1,70 @@
+"""Scores as products with class vectors: the form that other runtimes can compute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.core.nearest import Targets, unit_rows
+
+
+class Branch(NamedTuple):
+    """Samples compared with class vectors, after a map if there is one.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_dimensions, n_features) or None
+        Samples are mapped by ``X @ coef.T`` first.
+    targets : Targets
+        One vector per candidate.
+    """
+
+    coef: NDArray | None
+    targets: Targets
+
+
+@dataclass(frozen=True)
+class ScoreForm:
+    """The scores of a recogniser: the mean of one or two branches, minus a bias.
+
+    Attributes
+    ----------
+    branches : tuple of Branch
+        What is averaged.
+    feature_norm : {"l2", None}
+        How samples are scaled first.
+    power : float
+        Exponent p of ``sign(x)|x|^p``, applied to scaled samples, which are then scaled again.
+    bias : ndarray of shape (n_candidates,) or None
+        What is subtracted from the scores of each candidate.
+
+    Examples
+    --------
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.zero_shot import SAEClassifier
+    >>> data = make_zero_shot(random_state=0)
+    >>> recogniser = SAEClassifier(data.signatures, lam=1.0).fit(data.X, data.y).recogniser()
+    >>> np.allclose(recogniser.form().scores(data.X), recogniser.scores(data.X))
+    True
+    """
+
+    branches: tuple[Branch, ...]
+    feature_norm: str | None = "l2"
+    power: float = 1.0
+    bias: NDArray | None = None
+
+    def scores(self, X: NDArray) -> NDArray:
+        """Return the scores of raw samples, of shape (n_samples, n_candidates)."""
+        rows = unit_rows(X) if self.feature_norm == "l2" else X
+        if self.power != 1.0:
+            rows = np.sign(rows) * np.abs(rows) ** self.power
+            rows = unit_rows(rows) if self.feature_norm == "l2" else rows
+        parts = [
+            targets.scores(rows if coef is None else rows @ coef.T)
+            for coef, targets in self.branches
+        ]
+        scores = np.mean(parts, axis=0)
+        return scores if self.bias is None else scores - self.bias
