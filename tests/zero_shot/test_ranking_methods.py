@@ -148,13 +148,13 @@ def test_held_out_accuracies_equal_refits_with_that_many_epochs(data, epochs):
             assert clf.cv_results_[f"split{f}_test_score"][i] == pytest.approx(wanted)
 
 
-def test_verbose_tells_folds_and_epochs_on_stderr(data, capsys):
+def test_verbose_reports_folds_and_epochs_on_stderr(data, capsys):
     X, y, _, _ = _parts(data)
     ALEClassifier(data.signatures, max_epochs=2, verbose=2).fit(X, y)
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "epoch 2/2: loss" in told.err
-    assert "fold 3/3" in told.err
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "epoch 2/2: loss" in err
+    assert "fold 3/3" in err
 
 
 @pytest.mark.parametrize("method", [ALEClassifier, SynCClassifier])

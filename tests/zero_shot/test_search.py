@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import StratifiedKFold
 
 from zslearn.metrics import per_class_accuracy
 from zslearn.model_selection import ClassKFold
@@ -12,6 +13,7 @@ from zslearn.zero_shot.search import (
     even_rows,
     grid_points,
     held_out_accuracy,
+    parameter_folds,
     unseen_class_folds,
 )
 
@@ -68,6 +70,15 @@ def test_folds_hold_out_whole_classes_as_class_k_fold_does(classes):
         np.testing.assert_array_equal(fold.known[fold.y_train], classes[train])
         np.testing.assert_array_equal(fold.new[fold.y_held_out], classes[held_out])
         assert len(fold.new) >= 2
+
+
+def test_samples_are_held_out_with_one_hot_signatures(classes):
+    folds = parameter_folds(classes, 5, 3, one_hot=True)
+    splitter = StratifiedKFold(2, shuffle=True, random_state=3)
+    for fold, wanted in zip(folds, splitter.split(classes, classes), strict=True):
+        np.testing.assert_array_equal(fold[0], wanted[0])
+        np.testing.assert_array_equal(fold[1], wanted[1])
+    assert parameter_folds(np.array([0, 0, 1]), 5, 3, one_hot=True) == []
 
 
 def test_no_folds_of_one_hot_signatures_or_too_few_classes(classes):

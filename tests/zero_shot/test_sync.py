@@ -107,7 +107,7 @@ def test_similarity_rows_sum_to_one_and_prefer_the_nearest():
     assert median_distance(A[:1]) == 1.0
 
 
-def test_verbose_tells_folds(parts, capsys):
+def test_verbose_reports_folds(parts, capsys):
     signatures, X, y, _, _ = parts
     SynCClassifier(signatures, lam=1e-3, verbose=1, max_iter=4).fit(X, y)
     assert "fold 3/3" in capsys.readouterr().err

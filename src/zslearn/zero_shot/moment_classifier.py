@@ -102,7 +102,7 @@ class MomentClassifier(MomentLearner, ZeroShotClassifier):
         folds = []
         if self._chooses():
             one_hot = self.signatures is None
-            folds = parameter_folds(y[:, None], y, self.cv, self.random_state, one_hot=one_hot)
+            folds = parameter_folds(y, self.cv, self.random_state, one_hot=one_hot)
         self._learn(gather_rows(X, y, folds))
 
     def _moment_transform(self) -> RowTransform:

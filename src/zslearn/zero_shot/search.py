@@ -122,28 +122,28 @@ def unseen_class_folds(estimator: Any, y: Rows) -> list[Fold]:
     """
     if estimator.signatures is None:
         return []
-    parts = parameter_folds(y, y, estimator.cv, estimator.random_state)
+    parts = parameter_folds(y, estimator.cv, estimator.random_state)
     return [Fold.of(y, train, held_out) for train, held_out in parts]
 
 
 def parameter_folds(
-    X: Any, y: Rows, cv: int, random_state: int | None, *, one_hot: bool = False
+    y: Rows, cv: int, random_state: int | None, *, one_hot: bool = False
 ) -> list[tuple[Rows, Rows]]:
-    """Folds that hold out at least two classes each; none if there are too few classes.
+    """Training and held-out rows of folds of at least two classes each; none if there are too few.
 
     With one-hot signatures nothing carries over to another class, so samples are held out.
     """
-    counts = np.bincount(y)
-    counts = counts[counts > 0]
-    n_splits = min(cv, int(counts.min()) if one_hot else len(counts) // 2)
+    if not one_hot:
+        held_out = [np.isin(y, fold) for fold in folds_of_classes(np.unique(y), cv, random_state)]
+        return [(np.flatnonzero(~rows), np.flatnonzero(rows)) for rows in held_out]
+    n_splits = min(cv, int(np.unique(y, return_counts=True)[1].min()))
     if n_splits < 2:
         return []
-    splitter = StratifiedKFold if one_hot else ClassKFold
-    return list(splitter(n_splits, shuffle=True, random_state=random_state).split(X, y))
+    return list(StratifiedKFold(n_splits, shuffle=True, random_state=random_state).split(y, y))
 
 
 def folds_of_classes(classes: NDArray, cv: int, random_state: int | None) -> list[NDArray]:
-    """Classes of each fold, dealt as `parameter_folds` deals them; none if there are too few."""
+    """Classes of each fold, at least two; no folds if there are too few classes."""
     n_splits = min(cv, len(classes) // 2)
     if n_splits < 2:
         return []

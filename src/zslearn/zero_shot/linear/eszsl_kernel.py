@@ -142,7 +142,7 @@ class KernelESZSLClassifier(BilinearClassifier):
     def _search(self, X: NDArray, y: NDArray[np.intp]) -> bool:
         """Choose γ and λ, if it is left to us and there are folds to choose by."""
         one_hot = self.signatures is None
-        parts = parameter_folds(X, y, self.cv, self.random_state, one_hot=one_hot)
+        parts = parameter_folds(y, self.cv, self.random_state, one_hot=one_hot)
         if not parts or "cv" not in (self.gamma, self.lam):
             return False
         folds = [Fold.of(y, *part) for part in parts]

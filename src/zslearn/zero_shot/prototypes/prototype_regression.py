@@ -304,7 +304,7 @@ class PrototypeRegression(MomentClassifier):
             return
         for repeat in range(self.n_repeats):
             state = None if self.random_state is None else (self.random_state + repeat) % 2**32
-            folds = parameter_folds(y, y, self.cv, state)
+            folds = parameter_folds(y, self.cv, state)
             if folds:
                 yield folds
 
