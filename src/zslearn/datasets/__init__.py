@@ -12,6 +12,7 @@ from zslearn.datasets.imagenet_like import make_imagenet_like
 from zslearn.datasets.opening import open_dataset
 from zslearn.datasets.sae_demo import load_sae_demo
 from zslearn.datasets.segmentation import SegmentationDataset, load_segmentation
+from zslearn.datasets.shapes import ShapesData, make_shapes
 from zslearn.datasets.subclusters import SubclusterData, make_subclusters
 from zslearn.datasets.synthetic import make_zero_shot
 from zslearn.datasets.table import load_table
@@ -21,6 +22,7 @@ __all__ = [
     "ClassSplit",
     "ImageSplit",
     "SegmentationDataset",
+    "ShapesData",
     "SubclusterData",
     "ZeroShotDataset",
     "fetch_archive",
@@ -37,6 +39,7 @@ __all__ = [
     "load_table",
     "load_xlsa17",
     "make_imagenet_like",
+    "make_shapes",
     "make_subclusters",
     "make_zero_shot",
     "open_dataset",
