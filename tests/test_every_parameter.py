@@ -13,10 +13,19 @@ from sklearn.model_selection import BaseCrossValidator
 
 from zslearn._parameters import constraints_of
 from zslearn.autoencoder import SemanticAutoencoder, SemanticAutoencoderCV
-from zslearn.cluster import ImageSegmenter, LinearMapping
+from zslearn.cluster import RVML, ImageSegmenter, LinearMapping, SAEMapping
+from zslearn.core.moments import Moments
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError
-from zslearn.zero_shot import CalibratedStacking, RRZSLClassifier, ZeroShotClassifier
+from zslearn.scale import fit_batches
+from zslearn.zero_shot import (
+    CalibratedStacking,
+    ESZSLClassifier,
+    PrototypeRegression,
+    RRZSLClassifier,
+    SAEClassifier,
+    ZeroShotClassifier,
+)
 
 ROOMS = ("autoencoder", "cluster", "model_selection", "zero_shot")
 BASES = (LinearMapping, ZeroShotClassifier)
@@ -140,3 +149,27 @@ def test_the_largest_seed_works(kind, data):
     made = start(kind, data, {"random_state": 2**32 - 1} | extra.get(kind.__name__, {}))
     if issubclass(kind, BaseCrossValidator):
         assert len(list(made.split(data.X, data.y))) == made.get_n_splits()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        (SAEClassifier(lam=-1.0), "lam"),
+        (ESZSLClassifier(gamma=1.0, lam=1.0, coding="ternary"), "coding"),
+        (PrototypeRegression(power=0.5, shrinkage=2.0, bandwidth=1.0, ridge=1.0), "shrinkage"),
+        (RVML(-1.0), "lam"),
+        (SAEMapping(class_weight="auto"), "class_weight"),
+    ],
+    ids=lambda case: type(case).__name__,
+)
+def test_learning_from_moments_and_batches_checks_too(estimator, name, data):
+    says = f"^{name} must be "
+    with pytest.raises(InvalidInputError, match=says):
+        estimator.learn(Moments.of(data.X, data.y))
+    with pytest.raises(InvalidInputError, match=says):
+        estimator.moment_plan()
+    with pytest.raises(InvalidInputError, match=says):
+        fit_batches(estimator, data.X, data.y)
+    if hasattr(estimator, "partial_fit"):
+        with pytest.raises(InvalidInputError, match=says):
+            estimator.partial_fit(data.X, data.y)

@@ -1,10 +1,10 @@
 import pytest
 
-from zslearn.reproduce import Run, Source, find_data
+from zslearn.reproduce import DataSource, Run, find_data
 
 
 @pytest.fixture(scope="session")
-def animals() -> Source:
+def animals() -> DataSource:
     """The bundled data set, which is always found first."""
     return find_data()[0][0]
 

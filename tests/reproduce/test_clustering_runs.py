@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from zslearn.cluster import SAEMapping, SupervisedKMeans
 from zslearn.datasets import make_subclusters
 from zslearn.metrics import clustering_loss
-from zslearn.reproduce import Run, Source, make_tables
+from zslearn.reproduce import DataSource, Run, make_tables
 from zslearn.reproduce.runs import clustering, clustering_tables, flowers
 
 FLOWER, LEAF, UNDEFINED = (128, 0, 0), (0, 128, 0), (0, 0, 0)
@@ -57,7 +57,7 @@ def test_photographs_of_two_colors_are_told_apart(tmp_path):
         mask[0] = UNDEFINED
         Image.fromarray(picture.astype(np.uint8)).save(tmp_path / "images" / f"{i}.jpg")
         Image.fromarray(mask.astype(np.uint8)).save(tmp_path / "labels" / f"{i}.png")
-    source = Source("flowers17", "", str(tmp_path), group="flowers")
+    source = DataSource("flowers17", "", str(tmp_path), group="flowers")
     run = Run("flowers", source=source, parameters={"height": 12})
     row = run.configuration() | {"status": "ok"} | flowers.measure(run)
     assert row["n_pixels"] == 200 * 144

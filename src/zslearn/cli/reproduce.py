@@ -12,7 +12,7 @@ from zslearn.cli.table import echo_json
 from zslearn.exceptions import InvalidInputError, MissingExtraError
 
 if TYPE_CHECKING:
-    from zslearn.reproduce import Experiment, Missing, ResultsFile, Run, Source, Table
+    from zslearn.reproduce import DataSource, Experiment, Missing, ResultsFile, Run, Table
     from zslearn.reproduce.plots import Plot
 
 RESULTS = "results.jsonl"
@@ -119,7 +119,7 @@ def _folder(out: str) -> Path:
     return folder
 
 
-def _tell_data(sources: list[Source], missing: list[Missing], chosen: list[Experiment]) -> None:
+def _tell_data(sources: list[DataSource], missing: list[Missing], chosen: list[Experiment]) -> None:
     """Say which data was found, and how to get what was not."""
     if not any(experiment.data for experiment in chosen):
         return
@@ -133,7 +133,7 @@ def _tell_data(sources: list[Source], missing: list[Missing], chosen: list[Exper
         click.echo(f"Without {', '.join(names)}: {reason}", err=True)
 
 
-def _list(chosen: list[Experiment], sources: list[Source]) -> None:
+def _list(chosen: list[Experiment], sources: list[DataSource]) -> None:
     from zslearn.cli.table import format_table
     from zslearn.reproduce import plan
 

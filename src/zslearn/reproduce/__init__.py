@@ -3,17 +3,17 @@
 from zslearn.reproduce.published import Published, published_values
 from zslearn.reproduce.results import ResultsFile
 from zslearn.reproduce.runner import plan, run_experiments
-from zslearn.reproduce.sources import Missing, Source, find_data
+from zslearn.reproduce.sources import DataSource, Missing, find_data
 from zslearn.reproduce.specification import Experiment, Run, choose_experiments, load_experiments
 from zslearn.reproduce.tables import Table, make_tables
 
 __all__ = [
+    "DataSource",
     "Experiment",
     "Missing",
     "Published",
     "ResultsFile",
     "Run",
-    "Source",
     "Table",
     "choose_experiments",
     "find_data",

@@ -19,7 +19,7 @@ from zslearn.reproduce.machine import (
 )
 from zslearn.reproduce.results import ResultsFile
 from zslearn.reproduce.runs import execute_kind
-from zslearn.reproduce.sources import Source
+from zslearn.reproduce.sources import DataSource
 from zslearn.reproduce.specification import Experiment, Run
 from zslearn.reproduce.workers import run_all
 
@@ -28,14 +28,14 @@ EXPECTED = (ValueError, TypeError, ArithmeticError, RuntimeError, MemoryError, O
 Report = Callable[[int, int, Run, dict[str, Any]], None]
 
 
-def plan(experiments: Sequence[Experiment], sources: Sequence[Source]) -> list[Run]:
+def plan(experiments: Sequence[Experiment], sources: Sequence[DataSource]) -> list[Run]:
     """Return the runs of experiments, each once though several experiments ask for it.
 
     Parameters
     ----------
     experiments : sequence of Experiment
         What to run.
-    sources : sequence of Source
+    sources : sequence of DataSource
         The data there is.
 
     Returns

@@ -22,7 +22,7 @@ _NO_FEATURES = "none"
 
 
 @dataclass(frozen=True)
-class Source:
+class DataSource:
     """A data set that was found.
 
     Attributes
@@ -73,7 +73,9 @@ class Missing:
     reason: str
 
 
-def find_data(folder: str | os.PathLike[str] | None = None) -> tuple[list[Source], list[Missing]]:
+def find_data(
+    folder: str | os.PathLike[str] | None = None,
+) -> tuple[list[DataSource], list[Missing]]:
     """Look for data sets in a folder; the bundled animals are always there.
 
     Parameters
@@ -85,7 +87,7 @@ def find_data(folder: str | os.PathLike[str] | None = None) -> tuple[list[Source
 
     Returns
     -------
-    found : list of Source
+    found : list of DataSource
     missing : list of Missing
 
     Raises
@@ -131,10 +133,10 @@ _DEMO_ADVICE = (
 )
 
 
-def _animals() -> Source:
+def _animals() -> DataSource:
     dataset = load_animals()
     file = Path(str(__import__("zslearn.datasets", fromlist=["datasets"]).__file__)).parent
-    return Source(
+    return DataSource(
         dataset.name,
         dataset.features,
         "animals",
@@ -144,7 +146,7 @@ def _animals() -> Source:
     )
 
 
-def _xlsa17(root: Path, name: str) -> Iterator[Source]:
+def _xlsa17(root: Path, name: str) -> Iterator[DataSource]:
     """Yield one source for each feature file of an xlsa17 data set."""
     folder = _xlsa17_folder(root, name)
     if folder is None:
@@ -175,12 +177,12 @@ def _xlsa17_advice(root: Path | None, name: str) -> str:
     )
 
 
-def _demos(root: Path) -> Iterator[Source]:
+def _demos(root: Path) -> Iterator[DataSource]:
     for stem in DEMOS:
         for place in (root, root / "sae_demo", root / "demo"):
             path = place / f"{stem}.mat"
             if path.is_file():
-                yield Source(
+                yield DataSource(
                     stem.removesuffix("_data"),
                     "",
                     str(path),
@@ -190,7 +192,7 @@ def _demos(root: Path) -> Iterator[Source]:
                 )
 
 
-def _awa_folders(root: Path) -> Iterator[Source]:
+def _awa_folders(root: Path) -> Iterator[DataSource]:
     for folder in sorted({path.parent for path in root.glob("*/predicate-matrix-*.txt")}):
         names = feature_folders(folder)
         described = _described(folder) if names else None
@@ -199,11 +201,11 @@ def _awa_folders(root: Path) -> Iterator[Source]:
             yield _source(described, f"AwA ({folder.name})", features, str(folder), tuple(tables))
 
 
-def _flowers(root: Path) -> Iterator[Source]:
+def _flowers(root: Path) -> Iterator[DataSource]:
     folder = root / "flowers17"
     if (folder / "images").is_dir() and (folder / "labels").is_dir():
         files = sorted(str(path) for path in (folder / "labels").glob("*.png"))
-        yield Source("flowers17", "", str(folder), group="flowers", files=tuple(files))
+        yield DataSource("flowers17", "", str(folder), group="flowers", files=tuple(files))
 
 
 def _described(folder: Path) -> ZeroShotDataset | None:
@@ -214,10 +216,12 @@ def _described(folder: Path) -> ZeroShotDataset | None:
         return None
 
 
-def _source(described: Any, name: str, features: str, path: str, files: tuple[str, ...]) -> Source:
+def _source(
+    described: Any, name: str, features: str, path: str, files: tuple[str, ...]
+) -> DataSource:
     splits = tuple(described.splits) if described is not None else ("proposed",)
     semantics = tuple(described.semantics) if described is not None else ("attributes",)
-    return Source(name, features, path, splits=splits, semantics=semantics, files=files)
+    return DataSource(name, features, path, splits=splits, semantics=semantics, files=files)
 
 
 @lru_cache(maxsize=64)

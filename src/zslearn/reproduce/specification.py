@@ -14,7 +14,7 @@ from typing import Any
 from zslearn import __version__
 from zslearn.cluster import LEARNERS, find_learner
 from zslearn.exceptions import InvalidInputError, closest_name
-from zslearn.reproduce.sources import Source
+from zslearn.reproduce.sources import DataSource
 from zslearn.zero_shot import METHODS
 from zslearn.zero_shot.registry import find_method
 
@@ -35,7 +35,7 @@ class Run:
         Which program of `zslearn.reproduce.runs` runs it.
     method : str
         Method, or mapping of supervised clustering.
-    source : Source or None
+    source : DataSource or None
         The data, None for what is generated.
     split, semantics, protocol : str
         As in `zslearn.evaluation`; empty where there is none.
@@ -51,7 +51,7 @@ class Run:
 
     kind: str
     method: str = ""
-    source: Source | None = None
+    source: DataSource | None = None
     split: str = ""
     semantics: str = ""
     protocol: str = ""
@@ -125,12 +125,12 @@ class Experiment:
     seconds: float = DEFAULT_SECONDS
     exclusive: bool = False
 
-    def runs(self, sources: Sequence[Source]) -> Iterator[Run]:
+    def runs(self, sources: Sequence[DataSource]) -> Iterator[Run]:
         """Yield the runs this experiment makes of the data that is there.
 
         Parameters
         ----------
-        sources : sequence of Source
+        sources : sequence of DataSource
             The data that was found.
 
         Yields
@@ -160,11 +160,13 @@ class Experiment:
         every = [name for name in METHODS if not name.startswith("legacy")]
         return sorted(every, key=lambda name: _COST_ORDER.index(METHODS[name].cost))
 
-    def wants(self, source: Source) -> bool:
+    def wants(self, source: DataSource) -> bool:
         """Say whether the experiment uses a data set."""
         return source.group in self.data or source.dataset in self.data
 
-    def _places(self, sources: Sequence[Source]) -> Iterator[tuple[Source | None, str, str]]:
+    def _places(
+        self, sources: Sequence[DataSource]
+    ) -> Iterator[tuple[DataSource | None, str, str]]:
         """Yield data set, split and semantic space."""
         if not self.data:
             yield None, "", ""
@@ -177,7 +179,7 @@ class Experiment:
                 if not split.startswith(RANDOM) or space == source.semantics[0]:
                     yield source, split, space
 
-    def _spaces(self, source: Source) -> Sequence[str]:
+    def _spaces(self, source: DataSource) -> Sequence[str]:
         if self.kind in ("description", "flowers"):
             return ("",)
         if self.semantics == ("all",):
