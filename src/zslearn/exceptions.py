@@ -96,10 +96,10 @@ class MissingExtraError(ZslearnError, ImportError):
 
 
 class ModelFileError(InvalidInputError):
-    """A model file that is damaged, foreign, too new or asks for what is not allowed."""
+    """A file of a model or of moments that is damaged, foreign, too new or not allowed."""
 
-    def __init__(self, path: object, reason: str) -> None:
-        super().__init__(f"{path!s} cannot be loaded as a model: {reason}.")
+    def __init__(self, path: object, reason: str, kind: str = "zslearn model") -> None:
+        super().__init__(f"{path!s} cannot be loaded as a {kind}: {reason}.")
 
 
 class DownloadError(ZslearnError, OSError):

@@ -173,3 +173,13 @@ def test_an_error_leaves_the_estimator_unfitted(data, seen):
     with pytest.raises(InvalidInputError, match="holds inf"):
         fit_batches(model, X, seen[1])
     assert not hasattr(model, "coef_decode_")
+
+
+def test_text_held_as_objects_is_known_again_elsewhere(seen):
+    """As pandas holds text: the same labels have other addresses in every process."""
+    X, y = seen
+    one, other = (np.array(["".join(list(name)) for name in y], dtype=object) for _ in range(2))
+    assert one[0] is not other[0]
+    assert open_source(X, one).identity() == open_source(X, other).identity()
+    other[0] = "other"
+    assert open_source(X, one).identity() != open_source(X, other).identity()

@@ -1,7 +1,16 @@
-"""Save and load fitted classifiers as arrays and JSON; nothing is ever unpickled or executed."""
+"""Save and load models and moments as arrays and JSON; nothing is ever unpickled or executed."""
 
 from zslearn.persistence.model import load, save
+from zslearn.persistence.moments import load_moments, merge_moments, save_moments
 from zslearn.persistence.onnx_export import export_onnx
 from zslearn.persistence.trusted import register
 
-__all__ = ["export_onnx", "load", "register", "save"]
+__all__ = [
+    "export_onnx",
+    "load",
+    "load_moments",
+    "merge_moments",
+    "register",
+    "save",
+    "save_moments",
+]

@@ -1,7 +1,8 @@
 """The file: a safetensors file whose metadata hold a JSON document and a checksum of everything.
 
-Any safetensors reader opens it. The metadata are ``format`` ("zslearn model"), ``format_version``,
-``library_version``, ``document`` (JSON) and ``sha256``, which covers all of them and every tensor.
+Any safetensors reader opens it. The metadata are ``format`` ("zslearn model", "zslearn
+moments"), ``format_version``, ``library_version``, ``document`` (JSON) and ``sha256``, which covers
+all of them and every tensor.
 """
 
 from __future__ import annotations
@@ -22,15 +23,18 @@ from zslearn._files import replacing
 from zslearn.exceptions import MissingFileError, ModelFileError
 
 FORMAT = "zslearn model"
+MOMENTS = "zslearn moments"
 FORMAT_VERSION = 1
 
 Tensors = dict[str, NDArray[Any]]
 
 
-def write(path: str | os.PathLike[str], document: Any, tensors: Tensors) -> None:
+def write(
+    path: str | os.PathLike[str], document: Any, tensors: Tensors, kind: str = FORMAT
+) -> None:
     """Write a document and its tensors, complete or not at all."""
     metadata = {
-        "format": FORMAT,
+        "format": kind,
         "format_version": str(FORMAT_VERSION),
         "library_version": __version__,
         "document": json.dumps(document, ensure_ascii=True, allow_nan=False),
@@ -40,18 +44,18 @@ def write(path: str | os.PathLike[str], document: Any, tensors: Tensors) -> None
         file.write(to_bytes(tensors, metadata))
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Any, Tensors]:
+def read(path: str | os.PathLike[str], kind: str = FORMAT) -> tuple[Any, Tensors]:
     """Return the document and the tensors of a file that is complete and unaltered."""
-    metadata, tensors = _parsed(Path(path))
-    _check_origin(path, metadata)
+    metadata, tensors = _parsed(Path(path), kind)
+    _check_origin(path, metadata, kind)
     if metadata.get("sha256") != checksum(metadata, tensors):
         raise ModelFileError(
-            path, "its checksum does not fit its content: it was altered or damaged"
+            path, "its checksum does not fit its content: it was altered or damaged", kind
         )
     try:
         return json.loads(metadata["document"]), tensors
     except (KeyError, ValueError, RecursionError) as error:
-        raise ModelFileError(path, f"its description cannot be read ({error!r})") from error
+        raise ModelFileError(path, f"its description cannot be read ({error!r})", kind) from error
 
 
 def checksum(metadata: dict[str, str], tensors: Tensors) -> str:
@@ -75,10 +79,10 @@ def checksum(metadata: dict[str, str], tensors: Tensors) -> str:
     return digest.hexdigest()
 
 
-def _parsed(path: Path) -> tuple[dict[str, str], Tensors]:
+def _parsed(path: Path, kind: str) -> tuple[dict[str, str], Tensors]:
     """Return metadata and tensors as safetensors reads them."""
     if path.is_dir():
-        raise ModelFileError(path, "it is a folder; give the file that save wrote")
+        raise ModelFileError(path, "it is a folder; give the file that save wrote", kind)
     if not path.exists():
         raise MissingFileError(f"There is no file {str(path)!r}; check the path.")
     with path.open("rb"):
@@ -89,20 +93,22 @@ def _parsed(path: Path) -> tuple[dict[str, str], Tensors]:
             return metadata, {name: file.get_tensor(name) for name in file.keys()}
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelFileError(
-            path, f"it is not a safetensors file, or it is cut off or damaged ({error})"
+            path, f"it is not a safetensors file, or it is cut off or damaged ({error})", kind
         ) from error
 
 
-def _check_origin(path: str | os.PathLike[str], metadata: dict[str, str]) -> None:
+def _check_origin(path: str | os.PathLike[str], metadata: dict[str, str], kind: str) -> None:
     """Refuse files of other programs and of newer versions of the format."""
-    if metadata.get("format") != FORMAT:
-        raise ModelFileError(path, "it was not written by zslearn.persistence.save")
+    if metadata.get("format") != kind:
+        writer = "save_moments" if kind == MOMENTS else "save"
+        raise ModelFileError(path, f"it was not written by zslearn.persistence.{writer}", kind)
     version = metadata.get("format_version", "")
     if not (version.isascii() and version.isdigit()):
-        raise ModelFileError(path, f"its format version {version!r} is no number")
+        raise ModelFileError(path, f"its format version {version!r} is no number", kind)
     if int(version[:9]) > FORMAT_VERSION:
         raise ModelFileError(
             path,
             f"it has format {version}, written by zslearn {metadata.get('library_version')}; "
             f"this zslearn {__version__} reads formats up to {FORMAT_VERSION}, so upgrade it",
+            kind,
         )

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,9 +226,9 @@ class ChainSource(Source):
 
 def label_sum(y: NDArray) -> int:
     """Return a checksum of labels, to notice that others took their place."""
-    from zlib import crc32
-
-    return crc32(np.ascontiguousarray(y).tobytes())
+    # An array of objects holds addresses, which are others in every process.
+    plain = y.astype(str) if y.dtype == object else y
+    return crc32(np.ascontiguousarray(plain).tobytes())
 
 
 def _named(y: NDArray, source: Source) -> NDArray:
