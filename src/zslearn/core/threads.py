@@ -9,12 +9,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 from zslearn._parameters import Whole, check_value
+from zslearn.core.locks import ForkSafeLock
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -128,7 +129,7 @@ class _BlasLimit:
     """The limit holds for the whole process, so its users are counted."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = ForkSafeLock()
         self._users = 0
         self._limiter: Any = None
 

@@ -15,6 +15,7 @@ from zslearn.exceptions import EngineError, InvalidInputError, ZslearnError
 from zslearn.scale.engine import Engine, fit_pieces
 from zslearn.scale.pieces import Outline, Piece, pieces_of_array, pieces_of_files
 from zslearn.scale.source import ArraySource
+from zslearn.zero_shot import Recogniser
 
 Estimator = TypeVar("Estimator")
 _CONNECT_SECONDS = 10
@@ -163,12 +164,13 @@ def predict_dask(
             "depend on the chunks. Use predict on the computed array."
         )
     rows = X.rechunk({1: -1})
-    dtype = estimator.candidate_names(candidates).dtype
+    recogniser = estimator.recogniser(candidates)
+    dtype = recogniser.names.dtype
     if k is None:
         meta = np.empty(0, dtype)
-        return rows.map_blocks(_best, estimator, candidates, dtype=dtype, drop_axis=1, meta=meta)
+        return rows.map_blocks(_best, recogniser, dtype=dtype, drop_axis=1, meta=meta)
     chunks, meta = (rows.chunks[0], (k,)), np.empty((0, k), dtype)
-    return rows.map_blocks(_top_k, estimator, k, candidates, dtype=dtype, chunks=chunks, meta=meta)
+    return rows.map_blocks(_top_k, recogniser, k, dtype=dtype, chunks=chunks, meta=meta)
 
 
 @contextmanager
@@ -236,9 +238,9 @@ def _is_loss(error: Exception) -> bool:
     return bool(names & lost)
 
 
-def _best(block: NDArray, estimator: Any, candidates: Sequence[Any] | None) -> NDArray:
-    return estimator.predict(block, candidates)
+def _best(block: NDArray, recogniser: Recogniser) -> NDArray:
+    return recogniser.rank(block, 1).names[:, 0]
 
 
-def _top_k(block: NDArray, estimator: Any, k: int, candidates: Sequence[Any] | None) -> NDArray:
-    return estimator.predict_top_k(block, k, candidates)
+def _top_k(block: NDArray, recogniser: Recogniser, k: int) -> NDArray:
+    return recogniser.rank(block, k).names
