@@ -2,16 +2,18 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := .venv-lowest
 PIP := $(BIN)/pip --disable-pip-version-check -q
 STAMP := $(VENV)/.installed-
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test lint help clean
+.PHONY: demo test test-lowest lint help clean
 
 help:
 	@echo "make demo   set up, recognise unseen animals, run a short form of the paper's experiments"
 	@echo "make test   set up and run the tests"
 	@echo "make lint   ruff, mypy and the import rules"
+	@echo "make test-lowest  a smoke with the oldest versions that pyproject.toml allows"
 	@echo "make clean  remove the environment and caches"
 
 $(BIN)/python:
@@ -32,6 +34,14 @@ demo: $(STAMP)run
 test: $(STAMP)dev
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
+$(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/pip --disable-pip-version-check -q install -c constraints-lowest.txt -e .
+	@touch $@
+
+test-lowest: $(LOWEST)/.installed
+	$(LOWEST)/bin/python scripts/smoke.py
+
 lint: $(STAMP)dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -39,4 +49,4 @@ lint: $(STAMP)dev
 	$(BIN)/lint-imports
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -122,3 +122,9 @@ def test_files_carry_no_underscore_but_for_four():
     private = {p.name for p in SOURCES.rglob("_*.py") if not p.name.startswith("__")}
     assert private <= {"_files.py", "_optional.py", "_parameters.py", "_progress.py"}
     assert {p.parent for p in SOURCES.rglob("_*.py") if p.name in private} <= {SOURCES}
+
+
+def test_the_lowest_versions_are_those_of_the_project():
+    script = ROOT / "scripts" / "lowest_versions.py"
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

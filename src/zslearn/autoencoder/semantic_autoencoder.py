@@ -26,9 +26,9 @@ class TiedLinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     parameter_constraints: ClassVar[dict[str, Constraint]] = {"solver": Either(*SOLVERS)}
     solver: Solver
-    coef_: NDArray
+    coef_: NDArray[Any]
 
-    def transform(self, X: Any) -> NDArray:
+    def transform(self, X: Any) -> NDArray[Any]:
         """Encode features to the semantic space.
 
         Parameters
@@ -44,7 +44,7 @@ class TiedLinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         return np.asarray(X @ self.coef_.T)
 
-    def inverse_transform(self, S: Any) -> NDArray:
+    def inverse_transform(self, S: Any) -> NDArray[Any]:
         """Decode semantics to the feature space.
 
         Parameters
@@ -82,13 +82,13 @@ class TiedLinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         return float(np.mean(np.sum((X - codes @ self.coef_) ** 2, axis=1)))
 
-    def _solved(self, pairs: PairMoments, lam: float) -> NDArray:
+    def _solved(self, pairs: PairMoments, lam: float) -> NDArray[Any]:
         A, G, C = pairs.semantic_gram, pairs.feature_gram, pairs.cross
         if self.solver == "reference":
             return sylvester.solve_reference(A, G, C, lam)
         return sylvester.solve(A, G, C, lam, self.solver)
 
-    def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray]:
+    def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
         X, S = validate_data(
             self,
             X,

@@ -117,7 +117,7 @@ class SemanticAutoencoderCV(TiedLinearMap):
         norm = float(np.trace(target)) / total.n_samples or 1.0
         lams = self._grid(total)
 
-        def judge(part: PairMoments) -> NDArray:
+        def judge(part: PairMoments) -> NDArray[Any]:
             return 1.0 - self._curve(total - part, part, lams) / norm
 
         choice = choose([{"lam": float(lam)} for lam in lams], parts, judge)
@@ -128,7 +128,7 @@ class SemanticAutoencoderCV(TiedLinearMap):
         self.n_samples_seen_ = X.shape[0]
         return self
 
-    def _folds(self, X: NDArray, S: NDArray) -> list[NDArray[np.intp]]:
+    def _folds(self, X: NDArray[Any], S: NDArray[Any]) -> list[NDArray[np.intp]]:
         """Held-out rows of each fold, covering every row once."""
         _, groups = np.unique(S, axis=0, return_inverse=True)
         groups = groups.ravel()
@@ -155,14 +155,14 @@ class SemanticAutoencoderCV(TiedLinearMap):
             )
         return folds
 
-    def _grid(self, total: PairMoments) -> NDArray:
+    def _grid(self, total: PairMoments) -> NDArray[Any]:
         if self.lams is None:
             return RELATIVE_LAMS * sylvester.relative_lam(
                 float(np.trace(total.semantic_gram)), float(np.trace(total.feature_gram))
             )
         return checked_lams(self.lams)
 
-    def _curve(self, train: PairMoments, held_out: PairMoments, lams: NDArray) -> NDArray:
+    def _curve(self, train: PairMoments, held_out: PairMoments, lams: NDArray[Any]) -> NDArray[Any]:
         """Mean squared error on held-out rows for every λ."""
         equation = sylvester.prepare(
             sylvester.semantic_spectrum(train.semantic_gram),
@@ -173,7 +173,7 @@ class SemanticAutoencoderCV(TiedLinearMap):
         )
         return np.array([self._error(equation.coef(float(lam)), held_out) for lam in lams])
 
-    def _error(self, W: NDArray, part: PairMoments) -> float:
+    def _error(self, W: NDArray[Any], part: PairMoments) -> float:
         # ‖XWᵀ - S‖² = tr(WGWᵀ) - 2 tr(WCᵀ) + tr(A); ‖X - SW‖² = tr(WᵀAW) - 2 tr(WCᵀ) + tr(G)
         cross = float(np.sum(W * part.cross))
         if self.direction == "encode":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
@@ -40,9 +41,9 @@ class SubclusterData:
         Standard deviation around the centers.
     """
 
-    X_train: NDArray
+    X_train: NDArray[Any]
     y_train: NDArray[np.intp]
-    X_test: NDArray
+    X_test: NDArray[Any]
     y_test: NDArray[np.intp]
     noise: float
 
@@ -137,7 +138,7 @@ def _class_sizes(sizes: str | Sequence[int]) -> Sequence[int]:
 
 def _drawn(
     counts: Sequence[int], noise: float, rng: RandomState
-) -> tuple[NDArray, NDArray[np.intp]]:
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Draw points around the centers, half of each class in each sub-cluster."""
     halves = np.array([[(n + 1) // 2, n // 2] for n in counts])
     X = np.repeat(CENTERS.reshape(6, 3), halves.ravel(), axis=0)

@@ -38,15 +38,15 @@ class CheckData:
         Signature of the class "newcomer", which is not in `signatures`.
     """
 
-    X_seen: NDArray
-    y_seen: NDArray
-    X_unseen: NDArray
-    y_unseen: NDArray
-    X_new: NDArray
+    X_seen: NDArray[Any]
+    y_seen: NDArray[Any]
+    X_unseen: NDArray[Any]
+    y_unseen: NDArray[Any]
+    X_new: NDArray[Any]
     signatures: Signatures
     seen: tuple[str, ...]
     unseen: tuple[str, ...]
-    new_vector: NDArray
+    new_vector: NDArray[Any]
 
     @classmethod
     def make(
@@ -147,12 +147,12 @@ class Case:
         return copy.deepcopy(self.fitted)
 
     @cached_property
-    def scores(self) -> NDArray:
+    def scores(self) -> NDArray[Any]:
         """Scores of the unseen samples for the unseen classes."""
         return self.fitted.decision_function(self.data.X_unseen, self.data.unseen)
 
     @cached_property
-    def predictions(self) -> NDArray:
+    def predictions(self) -> NDArray[Any]:
         """Predictions of the unseen samples among the unseen classes."""
         return self.fitted.predict(self.data.X_unseen, self.data.unseen)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -53,7 +55,7 @@ def rgb_to_intensity(rgb: ArrayLike) -> NDArray[np.float32]:
     return np.asarray(rgb, dtype=np.uint8) @ (_LUMA / np.float32(255))
 
 
-def _cube_root_or_line(t: NDArray) -> NDArray:
+def _cube_root_or_line(t: NDArray[Any]) -> NDArray[Any]:
     return np.where(t > _KNEE, np.cbrt(t), t * np.float32(841 / 108) + np.float32(4 / 29))
 
 

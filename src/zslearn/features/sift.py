@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +20,7 @@ FLAT = 1e-4
 Array = NDArray[np.float32]
 
 
-def dense_sift(intensity: ArrayLike, *, out: NDArray | None = None) -> NDArray:
+def dense_sift(intensity: ArrayLike, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Compute the SIFT descriptor of the 8 × 8 patch centered at every pixel.
 
     The patch of pixel (i, j) covers rows i-4 .. i+3 and columns j-4 .. j+3 and has 4 × 4 cells of

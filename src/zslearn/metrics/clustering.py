@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
@@ -60,7 +62,7 @@ def clustering_loss(y_true: ArrayLike, y_pred: ArrayLike, *, normalize: bool = F
     return _loss_of(_contingency(true, pred), normalize)
 
 
-def _contingency(true: NDArray, pred: NDArray) -> sparse.csr_array:
+def _contingency(true: NDArray[Any], pred: NDArray[Any]) -> sparse.csr_array:
     """Sparse table of how many samples each pair of clusters shares."""
     rows, i = np.unique(true, return_inverse=True)
     columns, j = np.unique(pred, return_inverse=True)

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from zslearn.exceptions import InvalidTypeError
 from zslearn.persistence.trusted import estimator_name, record_name
 from zslearn.signatures import Signatures
-from zslearn.zero_shot.base import as_signatures
+from zslearn.zero_shot.inputs import as_signatures
 
 TENSOR_KINDS = {"float16", "float32", "float64", "bool", "complex64"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)

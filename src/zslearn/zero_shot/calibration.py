@@ -15,8 +15,9 @@ from zslearn._parameters import Either, Instance, Number, Whole, check_parameter
 from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
 from zslearn.model_selection import Choice, ClassKFold, choose, stratified_holdout
 from zslearn.signatures import Signatures
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, as_signatures
+from zslearn.zero_shot.base import Features, ZeroShotClassifier
 from zslearn.zero_shot.explanation import Explanation
+from zslearn.zero_shot.inputs import as_signatures
 from zslearn.zero_shot.score_form import ScoreForm
 from zslearn.zero_shot.tags import ZeroShotTags
 

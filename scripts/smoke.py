@@ -1,0 +1,52 @@
+"""Import every module, run the demo and the public checks of some classifiers.
+
+    python scripts/smoke.py
+
+Needs nothing but zslearn and what it depends on; `make test-lowest` runs it with the oldest
+versions that are allowed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+import warnings
+from importlib.metadata import version
+
+from sklearn.utils.estimator_checks import check_estimator
+
+import zslearn
+from zslearn.estimator_checks import check_zero_shot_classifier
+from zslearn.zero_shot import make_classifier
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "click", "safetensors")
+METHODS = ("sae", "prototype-regression", "eszsl", "rrzsl", "conse", "sje")
+
+
+def import_all() -> int:
+    """Import every module of the package; those behind an extra say so when they are used."""
+    names = [m.name for m in pkgutil.walk_packages(zslearn.__path__, "zslearn.")]
+    for name in names:
+        if name != "zslearn.__main__":
+            importlib.import_module(name)
+    return len(names)
+
+
+def main() -> None:
+    print(", ".join(f"{name} {version(name)}" for name in PACKAGES))
+    print(f"{import_all()} modules imported")
+    subprocess.run([sys.executable, "-m", "zslearn", "demo"], check=True)
+    warnings.simplefilter("error")
+    for name in METHODS:
+        check_zero_shot_classifier(make_classifier(name))
+        print(f"{name}: checks of zslearn passed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scikit-learn warns of checks it skips
+        check_estimator(make_classifier("sae", lam=1.0))
+    print("sae: checks of scikit-learn passed")
+
+
+if __name__ == "__main__":
+    main()
