@@ -31,8 +31,8 @@ class ContainerSource(RowSource):
     """
 
     def __init__(self, path: Path, container: Any, keys: Keys | None) -> None:
-        features, labels = keys or (_found(path, container, FEATURE_KEYS, "features"), None)
-        label_key = labels or _found(path, container, LABEL_KEYS, "labels")
+        features, labels = keys or (found_key(path, container, FEATURE_KEYS, "features"), None)
+        label_key = labels or found_key(path, container, LABEL_KEYS, "labels")
         self._key = features
         self._X = _member(path, container, features)
         self._y = plain_labels(np.asarray(_member(path, container, label_key)[()]), path)
@@ -125,8 +125,8 @@ class ParquetSource(Source):
             self._file = parquet.ParquetFile(path)
             names = self._file.schema_arrow.names
         self._keys = keys or (
-            _found(path, names, FEATURE_KEYS, "features"),
-            _found(path, names, LABEL_KEYS, "labels"),
+            found_key(path, names, FEATURE_KEYS, "features"),
+            found_key(path, names, LABEL_KEYS, "labels"),
         )
         for key in self._keys:
             _check_known(path, key, names)
@@ -150,14 +150,14 @@ class ParquetSource(Source):
                 return
             if start >= skip * block_rows:
                 X, y = (batch.column(batch.schema.names.index(key)) for key in self._keys)
-                yield Block(start, self._matrix(X), _arrow_labels(y, self.path))
+                yield Block(start, self._matrix(X), arrow_labels(y, self.path))
             start += batch.num_rows
 
     def labels(self) -> NDArray:
         """Return the labels of all rows, which are a column of their own."""
         with self._readable("could not be read"):
             column = self._file.read(columns=[self._keys[1]]).column(0)
-        return _arrow_labels(column, self.path)
+        return arrow_labels(column, self.path)
 
     def identity(self) -> list[Any]:
         """Return name and shape of the features."""
@@ -181,7 +181,7 @@ class ParquetSource(Source):
         if column.null_count:
             raise InvalidInputError(f"{self.path}: column {self._keys[0]!r} has missing values.")
         with self._readable("could not be read"):
-            matrix = _stacked(column)
+            matrix = stacked_rows(column)
         if matrix is None or matrix.shape[1] != getattr(self, "n_features", matrix.shape[1]):
             raise InvalidInputError(
                 f"{self.path}: column {self._keys[0]!r} must hold lists or binary values of one "
@@ -192,7 +192,7 @@ class ParquetSource(Source):
         return matrix
 
 
-def _stacked(column: Any) -> NDArray | None:
+def stacked_rows(column: Any) -> NDArray | None:
     """Return the rows of a column side by side, or None if they have no one length."""
     import pyarrow as pa
 
@@ -222,7 +222,7 @@ def _is_fixed_list(kind: Any) -> bool:
     return bool(pa.types.is_fixed_size_list(kind))
 
 
-def plain_labels(y: NDArray, path: Path) -> NDArray:
+def plain_labels(y: NDArray, path: Path | str) -> NDArray:
     """Return labels as a vector of text or whole numbers."""
     flat = y.ravel()
     try:
@@ -243,14 +243,16 @@ def plain_labels(y: NDArray, path: Path) -> NDArray:
     return flat
 
 
-def _arrow_labels(column: Any, path: Path) -> NDArray:
+def arrow_labels(column: Any, path: Path | str) -> NDArray:
+    """Return a column of labels as a vector of text or whole numbers."""
     if column.null_count:
         raise InvalidInputError(f"{path}: the labels have missing values.")
     values = column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(False)
     return plain_labels(np.asarray(values), path)
 
 
-def _found(path: Path, container: Any, usual: tuple[str, ...], what: str) -> str:
+def found_key(path: Path | str, container: Any, usual: tuple[str, ...], what: str) -> str:
+    """Return the first of the usual names that is there."""
     for key in usual:
         if key in container:
             return key

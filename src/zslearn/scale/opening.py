@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from zslearn.datasets.feature_files import read_array
 from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn.scale.arrow import ArrowSource
 from zslearn.scale.formats import ParquetSource, open_hdf5
 from zslearn.scale.npy import NpyFile
 from zslearn.scale.source import (
@@ -40,9 +41,11 @@ def open_source(data: Any, y: Any = None, *, keys: tuple[str, str] | None = None
         - ``.zarr``, a group (extra ``zarr``),
         - ``.parquet``, lists or fixed-size binary values of float32 (extra ``table``),
         - several of these as a list, read one after the other,
+        - a table or stream of Arrow (extra ``table``): whatever has ``__arrow_c_stream__``, of
+          pyarrow, polars, DuckDB or pandas, with `y` the name of the column of labels,
         - an array, memory map, h5py or Zarr data set, with `y` its labels,
         - an iterable of batches (X, y).
-    y : array-like of shape (n_samples,) or path, optional
+    y : array-like of shape (n_samples,), path or name of a column, optional
         Labels, where they are not in the file.
     keys : tuple of str, optional
         Names of features and labels inside an HDF5, Zarr or Parquet file; by default X or
@@ -66,6 +69,9 @@ def open_source(data: Any, y: Any = None, *, keys: tuple[str, str] | None = None
         return _of_path(Path(data), y, keys)
     if isinstance(data, Sequence) and data and isinstance(data[0], (str, os.PathLike)):
         return ChainSource([_of_path(Path(path), None, keys) for path in data])
+    streams = hasattr(data, "__arrow_c_stream__")
+    if streams and (isinstance(y, str) or keys is not None or not hasattr(data, "shape")):
+        return ArrowSource(data, keys or (None, y))
     if hasattr(data, "shape"):
         return _of_array(data, y)
     if isinstance(data, Iterable) and y is None:
