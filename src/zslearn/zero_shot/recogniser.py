@@ -66,8 +66,8 @@ class Recogniser:
     >>> rows = animals.rows(split.seen)
     >>> clf = SAEClassifier(animals.signatures, lam=1.0).fit(animals.X[rows], animals.y[rows])
     >>> recogniser = clf.recogniser(["bat", "dolphin", "horse"])
-    >>> recogniser.rank(animals.X[animals.y == "horse"][:1], k=2).names
-    array([['horse', 'bat']], dtype='<U15')
+    >>> recogniser.rank(animals.X[animals.y == "horse"][:1], k=2).names.tolist()
+    [['horse', 'bat']]
     >>> recogniser.without("horse").names.tolist()
     ['bat', 'dolphin']
     """
