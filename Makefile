@@ -7,11 +7,12 @@ PIP := $(BIN)/pip --disable-pip-version-check -q
 STAMP := $(VENV)/.installed-
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test test-lowest lint help clean
+.PHONY: demo test fuzz test-lowest lint help clean
 
 help:
 	@echo "make demo   set up, recognise unseen animals, run a short form of the paper's experiments"
 	@echo "make test   set up and run the tests"
+	@echo "make fuzz   damage the files of every reader thousands of times (CASES=5000)"
 	@echo "make lint   ruff, mypy and the import rules"
 	@echo "make test-lowest  a smoke with the oldest versions that pyproject.toml allows"
 	@echo "make clean  remove the environment and caches"
@@ -41,6 +42,9 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 
 test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python scripts/smoke.py
+
+fuzz: $(STAMP)dev
+	ZSLEARN_FUZZ_CASES=$(or $(CASES),5000) $(BIN)/python -m pytest -n 2 tests/fuzz $(ARGS)
 
 lint: $(STAMP)dev
 	$(BIN)/ruff check .

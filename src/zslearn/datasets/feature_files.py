@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
-import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,23 +18,8 @@ from zslearn.features.pictures import IMAGE_SUFFIXES
 from zslearn.signatures.cells import CellTable
 from zslearn.signatures.delimited import open_delimited
 from zslearn.signatures.excel import open_excel
+from zslearn.signatures.files import ARRAY_DAMAGE
 
-# What numpy raises, depending on where a file is cut or damaged.
-ARRAY_DAMAGE = (
-    ValueError,
-    TypeError,
-    SyntaxError,
-    LookupError,
-    OSError,
-    EOFError,
-    MemoryError,
-    OverflowError,
-    NotImplementedError,
-    RecursionError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 ENDINGS = (".npy", ".npz", ".csv", ".parquet", ".xlsx")
 
 

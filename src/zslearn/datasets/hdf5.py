@@ -22,7 +22,7 @@ DAMAGE = (
     AttributeError,
     OverflowError,
     MemoryError,
-    NotImplementedError,
+    SystemError,
 )
 # Compression makes data at most about a thousand times smaller; more is a false announcement.
 _MAX_RATIO = 1100

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import replacing
+from zslearn._files import first_line, replacing
 from zslearn._parameters import Whole, check_value
 from zslearn.exceptions import InvalidInputError, ZslearnWarning
+from zslearn.signatures.files import ARRAY_DAMAGE
 
 State = Mapping[str, NDArray]
 
@@ -46,9 +46,9 @@ class Checkpoint:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 state = {key: archive[key] for key in archive.files}
             noted = str(state.pop("identity"))
-        except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        except ARRAY_DAMAGE as error:
             raise InvalidInputError(
-                f"{path} is no readable checkpoint ({error}). Remove it to start over."
+                f"{path} is no readable checkpoint ({first_line(error)}). Remove it to start over."
             ) from error
         if noted != identity:
             raise InvalidInputError(

@@ -10,8 +10,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from zslearn._files import first_line
-from zslearn.datasets.feature_files import ARRAY_DAMAGE
 from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn.signatures.files import ARRAY_DAMAGE
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import replacing
+from zslearn._files import first_line, replacing
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.scale.npy import NpyFile
 from zslearn.scale.source import BatchSource, RowSource, label_sum
+from zslearn.signatures.files import ARRAY_DAMAGE
 
 META = "meta.json"
 VERSION = 1
@@ -82,9 +83,9 @@ class StoreSource(RowSource):
     def _read_labels(self) -> NDArray:
         try:
             y = np.concatenate([np.load(path, allow_pickle=False) for path in self._label_files])
-        except (ValueError, OSError, EOFError) as error:
+        except ARRAY_DAMAGE as error:
             raise InvalidInputError(
-                f"the labels of {self.folder} are damaged ({error})."
+                f"the labels of {self.folder} are damaged ({first_line(error)})."
             ) from error
         if y.shape != (self.n_rows,):
             raise InvalidInputError(

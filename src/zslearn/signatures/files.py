@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -11,12 +12,29 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import PathLike, replacing
+from zslearn._files import PathLike, first_line, replacing
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures.cells import CellTable
 from zslearn.signatures.delimited import open_delimited
 
 FloatArray = NDArray[np.float64]
+# What numpy raises, depending on where a file is cut or damaged.
+ARRAY_DAMAGE = (
+    ValueError,
+    TypeError,
+    SyntaxError,
+    LookupError,
+    OSError,
+    EOFError,
+    MemoryError,
+    OverflowError,
+    NotImplementedError,
+    RecursionError,
+    RuntimeError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def read_csv(path: PathLike, *, int_names: bool) -> tuple[list[Any], FloatArray, list[str]]:
@@ -130,13 +148,13 @@ def _plain_arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
     try:
         with np.load(file, allow_pickle=False) as archive:
             return {key: archive[key] for key in archive.files}
-    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise InvalidInputError(f"The archive is damaged ({error}).") from error
     except ValueError as error:
         raise InvalidInputError(
             f"The archive holds something else than plain arrays, and pickled objects are never "
-            f"loaded ({error}). Write it with to_npz."
+            f"loaded ({first_line(error)}). Write it with to_npz."
         ) from error
+    except ARRAY_DAMAGE as error:
+        raise InvalidInputError(f"The archive is damaged ({first_line(error)}).") from error
 
 
 def _blocks(arrays: Mapping[str, NDArray[Any]]) -> dict[str, slice] | None:

@@ -1,0 +1,65 @@
+"""Damage the files of one reader again and again: ``python -m tests.fuzz.attack npy 0 1000``.
+
+It runs in a process of its own with bounded memory, so that a crash is seen and not suffered. One
+line of JSON per failed case is printed; the number of a case is the seed that makes it again.
+"""
+
+import contextlib
+import json
+import resource
+import sys
+import tempfile
+import traceback
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from tests.fuzz.mutation import damaged
+from tests.fuzz.targets import TARGETS
+from zslearn.exceptions import ZslearnError
+
+MEMORY = 3 * 2**30
+
+
+def attack(name: str, first: int, last: int) -> None:
+    """Run the cases from `first` to `last` - 1."""
+    target = TARGETS[name]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place, "files")
+        folder.mkdir()
+        target.write(folder)
+        target.read(folder)  # imports everything; the whole files are read without complaint
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "Reading `.npy`")  # a header as Python 2 wrote it
+        whole = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+        for case in range(first, last):
+            sys.stderr.write(f"case {case}\n")
+            rng = np.random.default_rng([case, sum(name.encode())])
+            victim = list(whole)[rng.integers(len(whole))]
+            victim.write_bytes(damaged(whole[victim], rng))
+            problem = outcome(target.read, folder)
+            if problem:
+                found = {"case": case, "file": victim.name, "problem": problem}
+                sys.stdout.write(json.dumps(found) + "\n")
+            victim.write_bytes(whole[victim])
+
+
+def outcome(read, folder: Path) -> str | None:
+    """Return what is wrong with how a reader took the files; None for an answer or one line."""
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            read(folder)
+    except ZslearnError as error:
+        text = str(error)
+        return f"several lines: {text!r}" if "\n" in text.strip() else None
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)
+        ours = [f"{Path(f.filename).name}:{f.lineno}" for f in where if "zslearn" in f.filename]
+        return f"{type(error).__name__}: {str(error)[:200]} ({' '.join(ours[-4:])})"
+    return None
+
+
+if __name__ == "__main__":
+    attack(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,347 @@
+"""Every reader with small whole files to damage; each writes them to a folder and reads them."""
+
+import io
+import tarfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tests.fuzz.mutation import changed_model
+
+X = np.random.default_rng(0).standard_normal((6, 4))
+NAMES = ["cat", "dog", "fox"]
+Y = [NAMES[i] for i in (0, 1, 2, 0, 1, 2)]
+CLASSES = [0, 1, 2, 0, 1, 2]
+
+
+@dataclass(frozen=True)
+class Target:
+    """How whole files are written to a folder, and how damaged ones are read."""
+
+    write: Callable[[Path], None]
+    read: Callable[[Path], object]
+
+
+def rows(source):
+    """Read everything a source gives."""
+    return [(block.X.shape, block.y[0]) for block in source.blocks(4)], source.labels()
+
+
+def write_npy(folder):
+    np.save(folder / "x.npy", X)
+
+
+def read_npy(folder):
+    from zslearn.datasets import load_features
+    from zslearn.scale import open_source
+
+    load_features(folder / "x.npy")
+    return rows(open_source(folder / "x.npy", Y))
+
+
+def write_npz(folder):
+    np.savez(folder / "a.npz", X=X, y=Y)
+    np.savez_compressed(folder / "b.npz", X=X)
+
+
+def read_npz(folder):
+    from zslearn.datasets import load_features
+    from zslearn.datasets.table import read_labels
+
+    for name in ("a.npz", "b.npz"):
+        load_features(folder / name)
+    return read_labels(folder / "a.npz")
+
+
+def write_mat5(folder):
+    from scipy.io import savemat
+
+    parts = {"x": X, "names": np.array(NAMES, object)[:, None], "s": {"t": "text", "m": X[:2]}}
+    savemat(folder / "a.mat", parts | {"n": np.arange(6, dtype=np.uint8)})
+    savemat(folder / "b.mat", parts, do_compression=True)
+
+
+def read_mat5(folder):
+    from zslearn.datasets.matlab import matlab_names, read_matlab
+
+    return [(matlab_names(path), read_matlab(path)) for path in sorted(folder.glob("*.mat"))]
+
+
+def write_xlsa17(folder):
+    from tests.datasets.xlsa17_folder import write_folder
+
+    write_folder(folder / "CUB")
+
+
+def read_folder(folder):
+    from zslearn.datasets import open_dataset
+
+    return open_dataset(next(folder.iterdir())).X.shape
+
+
+def write_mat73(folder):
+    import h5py
+
+    with h5py.File(folder / "a.mat", "w", userblock_size=512) as file:
+        file["x"] = X.T
+        file.create_dataset("z", data=X, chunks=(3, 4), compression="gzip")
+        cells = [
+            file.create_dataset(f"#refs#/{n}", data=np.uint16(list(map(ord, n)))) for n in NAMES
+        ]
+        file["names"] = np.array([[cell.ref for cell in cells]], dtype=h5py.ref_dtype)
+
+
+def write_csv(folder):
+    lines = [",".join([f"p{i}", Y[i], *map(repr, X[i].tolist())]) for i in range(6)]
+    (folder / "x.csv").write_text("\n".join(["photo,label,a,b,c,d", *lines]))
+    european = [";".join(f"{v:.3f}".replace(".", ",") for v in row) for row in X]
+    (folder / "e.csv").write_text("\n".join(["a;b;c;d", *european]))
+    (folder / "y.txt").write_text("\n".join(Y))
+
+
+def read_csv(folder):
+    from zslearn._files import read_names
+    from zslearn.datasets import load_features, load_table
+
+    table = {name: [i, 1] for i, name in enumerate(NAMES)}
+    load_features(folder / "e.csv")
+    read_names(folder / "y.txt")
+    load_table(folder / "e.csv", folder / "y.txt", table)
+    return load_table(folder / "x.csv", "label", table).X.shape
+
+
+def write_excel(folder):
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in [["photo", "a", "b"], ["p", 1.5, 2], ["q", 3, 4.25]]:
+        book.active.append(row)
+    book.save(folder / "x.xlsx")
+
+
+def read_excel(folder):
+    from zslearn.datasets import load_features
+
+    return load_features(folder / "x.xlsx").shape
+
+
+def write_parquet(folder):
+    import pandas as pd
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    frame = pd.DataFrame(X, columns=list("abcd"), index=[f"p{i}" for i in range(6)])
+    frame.assign(label=Y).to_parquet(folder / "t.parquet")
+    lists = pa.array(list(X), pa.list_(pa.float64()))
+    binary = pa.array([row.tobytes() for row in X.astype(np.float32)], pa.binary(16))
+    parquet.write_table(pa.table({"features": lists, "label": Y}), folder / "l.parquet")
+    parquet.write_table(pa.table({"features": binary, "label": CLASSES}), folder / "b.parquet")
+
+
+def read_parquet(folder):
+    from zslearn.datasets import load_table
+    from zslearn.scale import open_source
+
+    for name in ("l.parquet", "b.parquet"):
+        rows(open_source(folder / name))
+    return load_table(folder / "t.parquet", "label", {n: [1, i] for i, n in enumerate(NAMES)})
+
+
+def write_hdf5(folder):
+    import h5py
+
+    with h5py.File(folder / "a.h5", "w") as file:
+        file.create_dataset("X", data=X, chunks=(3, 4), compression="gzip")
+        file["y"] = np.array(Y, "S")
+
+
+def read_hdf5(folder):
+    from zslearn.scale import open_source
+
+    return rows(open_source(folder / "a.h5"))
+
+
+def write_zarr(folder):
+    import zarr
+
+    for version in (2, 3):
+        group = zarr.open_group(str(folder / f"{version}.zarr"), mode="w", zarr_format=version)
+        group.create_array("X", data=X, chunks=(3, 4))
+        group.create_array("y", data=np.array(CLASSES))
+
+
+def read_zarr(folder):
+    from zslearn.scale import open_source
+
+    return [rows(open_source(folder / f"{version}.zarr")) for version in (2, 3)]
+
+
+def write_signatures(folder):
+    from zslearn.signatures import Signatures
+
+    table = Signatures(NAMES, [[1.5, 2], [0, 1], [3, 4]], ["stripes", "tail"])
+    table.to_csv(folder / "s.csv")
+    table.to_npz(folder / "s.npz")
+
+
+def read_signatures(folder):
+    from zslearn.signatures import Signatures
+
+    Signatures.from_npz(folder / "s.npz")
+    return Signatures.from_csv(folder / "s.csv")
+
+
+def write_checkpoint(folder):
+    from zslearn.scale import Checkpoint
+
+    Checkpoint(folder / "c.npz").write("me", {"sums": X, "blocks": np.array(3)})
+
+
+def read_checkpoint(folder):
+    from zslearn.scale import Checkpoint
+
+    return Checkpoint(folder / "c.npz").read("me")
+
+
+def write_results(folder):
+    from zslearn.reproduce import ResultsFile
+
+    results = ResultsFile(folder / "r.jsonl")
+    for key in ("a", "b", "ü"):
+        results.add({"key": key, "status": "ok", "accuracy": 0.5, "chosen": {"lam": 1.0}})
+
+
+def read_results(folder):
+    from zslearn.reproduce import ResultsFile
+
+    return ResultsFile(folder / "r.jsonl").rows()
+
+
+def write_pictures(folder):
+    from PIL import Image
+
+    pixels = np.random.default_rng(0).integers(0, 256, (9, 7, 3), dtype=np.uint8)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    for name in ("a.png", "a.jpg", "a.tif", "a.bmp", "a.ppm", "a.webp"):
+        keep = {"exif": exif} if name[2:] in ("png", "jpg", "webp") else {}
+        Image.fromarray(pixels).save(folder / name, **keep)
+    Image.fromarray(pixels[:, :, 0].astype(np.uint16) * 257).save(folder / "deep.png")
+
+
+def read_pictures(folder):
+    from zslearn.features.pictures import picture_size, read_rgb
+
+    for path in sorted(folder.iterdir()):
+        picture_size(path)
+        read_rgb(path, height=5)
+
+
+def write_pixel_store(folder):
+    from PIL import Image
+
+    from zslearn.features import extract_pixel_features
+
+    Image.new("RGB", (8, 4), "red").save(folder / "red.png")
+    extract_pixel_features([folder / "red.png"], folder / "store", height=6)
+
+
+def read_pixel_store(folder):
+    from zslearn.features import PixelStore
+
+    return PixelStore.open(folder / "store").features(0).shape
+
+
+def write_store(folder):
+    from zslearn.scale import write_store
+
+    write_store(folder / "store", [(X, Y)], shard_rows=4)
+
+
+def read_store(folder):
+    from zslearn.scale import open_source
+
+    return rows(open_source(folder / "store"))
+
+
+def write_archives(folder):
+    with zipfile.ZipFile(folder / "a.zip", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("top/a.txt", "one" * 50)
+        file.writestr("top/deep/b.txt", "two")
+    for ending in ("gz", "xz"):
+        with tarfile.open(folder / f"a.tar.{ending}", f"w:{ending}") as file:
+            member = tarfile.TarInfo("top/a.txt")
+            member.size = 150
+            file.addfile(member, io.BytesIO(b"one" * 50))
+
+
+def read_archives(folder):
+    import tempfile
+
+    from zslearn.datasets.archives import unpack
+
+    with tempfile.TemporaryDirectory() as out:
+        for path in sorted(folder.iterdir()):
+            unpack(path, Path(out, path.name))
+        assert all(path.is_relative_to(out) for path in Path(out).rglob("*"))
+
+
+def write_model(folder):
+    from zslearn.persistence import save
+    from zslearn.zero_shot import SAEClassifier
+
+    save(
+        SAEClassifier({n: [i, 1, i * i] for i, n in enumerate(NAMES)}, lam=1.0).fit(X, Y),
+        folder / "m.zsl",
+    )
+
+
+def write_dice(folder):
+    """Write what decides how a model is changed inside, behind its checksum."""
+    (folder / "dice").write_bytes(bytes(range(16)))
+
+
+def read_changed_model(folder):
+    """Change a value or an array of a model, give it a fitting checksum and load it."""
+    import tempfile
+
+    from zslearn.persistence import container, load
+
+    rng = np.random.default_rng(list((folder / "dice").read_bytes()))
+    with tempfile.TemporaryDirectory() as place:
+        write_model(Path(place))
+        document, tensors = container.read(Path(place, "m.zsl"))
+        container.write(Path(place, "m.zsl"), *changed_model(document, tensors, rng))
+        return load(Path(place, "m.zsl"))
+
+
+def read_model(folder):
+    from zslearn.persistence import load
+
+    return load(folder / "m.zsl").predict(X)
+
+
+TARGETS = {
+    "npy": Target(write_npy, read_npy),
+    "npz": Target(write_npz, read_npz),
+    "mat5": Target(write_mat5, read_mat5),
+    "mat73": Target(write_mat73, read_mat5),
+    "xlsa17": Target(write_xlsa17, read_folder),
+    "csv": Target(write_csv, read_csv),
+    "excel": Target(write_excel, read_excel),
+    "parquet": Target(write_parquet, read_parquet),
+    "hdf5": Target(write_hdf5, read_hdf5),
+    "zarr": Target(write_zarr, read_zarr),
+    "signatures": Target(write_signatures, read_signatures),
+    "checkpoint": Target(write_checkpoint, read_checkpoint),
+    "results": Target(write_results, read_results),
+    "pictures": Target(write_pictures, read_pictures),
+    "pixel_store": Target(write_pixel_store, read_pixel_store),
+    "store": Target(write_store, read_store),
+    "archives": Target(write_archives, read_archives),
+    "model": Target(write_model, read_model),
+    "changed_model": Target(write_dice, read_changed_model),
+}

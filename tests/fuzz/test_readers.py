@@ -1,0 +1,76 @@
+"""Damaged files end in a right answer or in one line, whichever reader takes them.
+
+A few hundred cases per reader run here, thousands by ``make fuzz``; ``ZSLEARN_FUZZ_CASES`` is the
+number. Cases that once failed are named below and run first, for good.
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.fuzz.mutation import CHANGES, damaged
+from tests.fuzz.targets import TARGETS
+
+CASES = int(os.environ.get("ZSLEARN_FUZZ_CASES", "200"))
+ROOT = Path(__file__).resolve().parents[2]
+#: The seed of each case that once gave a raw exception, a crash or an answer that was wrong.
+ONCE_FAILED: dict[str, list[int]] = {}
+
+
+def run(name, first, last):
+    """Return the cases of one reader that failed, also the one in which the process ended."""
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz.attack", name, str(first), str(last)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60 + (last - first),
+        check=False,
+    )
+    failed = [json.loads(line) for line in done.stdout.splitlines()]
+    if done.returncode:
+        failed.append({"ended with": done.returncode, "last words": done.stderr[-2000:]})
+    return failed
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_damaged_files_end_in_an_answer_or_one_line(name):
+    if name == "excel" and importlib.util.find_spec("openpyxl") is None:
+        pytest.skip("openpyxl is not installed")
+    assert [run(name, case, case + 1) for case in ONCE_FAILED.get(name, [])] == [
+        [] for _ in ONCE_FAILED.get(name, [])
+    ]
+    assert run(name, 0, CASES) == []
+
+
+def test_every_change_changes_and_the_seed_decides():
+    content = bytes(range(200))
+    for change in CHANGES:
+        several = {change(content, np.random.default_rng(seed)) for seed in range(20)}
+        assert len(several) > 5
+    assert damaged(content, np.random.default_rng(3)) == damaged(content, np.random.default_rng(3))
+    assert damaged(b"", np.random.default_rng(0)) != b""
+
+
+def test_a_reader_that_raises_raw_exceptions_is_caught(tmp_path):
+    from tests.fuzz.attack import outcome
+    from zslearn.exceptions import InvalidInputError
+
+    def fail(error):
+        def read(folder):
+            raise error
+
+        return read
+
+    assert "KeyError" in outcome(fail(KeyError("x")), tmp_path)
+    assert "several lines" in outcome(fail(InvalidInputError("a\nb")), tmp_path)
+    assert outcome(fail(InvalidInputError("one line")), tmp_path) is None
+    assert outcome(lambda folder: 1, tmp_path) is None
