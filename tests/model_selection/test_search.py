@@ -26,10 +26,11 @@ def judged(table):
     return choose(points(table.shape[1]), list(table), lambda fold: fold)
 
 
-def test_results_are_those_of_grid_search_cv():
+@pytest.mark.parametrize("n_folds", [3, 15])
+def test_results_are_those_of_grid_search_cv(n_folds):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 6)), rng.standard_normal(40)
-    grid, folds = [{"alpha": a} for a in (1.0, 1e-6, 1e6, 1.0)], list(KFold(3).split(X))
+    grid, folds = [{"alpha": a} for a in (1.0, 1e-6, 1e6, 1.0)], list(KFold(n_folds).split(X))
     theirs = GridSearchCV(Ridge(), [{"alpha": [p["alpha"]]} for p in grid], cv=folds).fit(X, y)
 
     def judge(fold):
@@ -43,6 +44,8 @@ def test_results_are_those_of_grid_search_cv():
     for key in set(ours.cv_results) - {"params"}:
         np.testing.assert_allclose(ours.cv_results[key], theirs.cv_results_[key], rtol=1e-12)
         assert ours.cv_results[key].dtype == theirs.cv_results_[key].dtype
+    mean = "mean_test_score"
+    np.testing.assert_array_equal(ours.cv_results[mean], theirs.cv_results_[mean])
 
 
 @given(score_tables)

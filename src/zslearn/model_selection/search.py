@@ -50,8 +50,10 @@ class Choice:
         -------
         Choice
         """
+        # Added up point by point in memory, as scikit-learn does: the last digit breaks some ties.
+        by_point = np.ascontiguousarray(scores.T)
         with np.errstate(invalid="ignore"):  # infinite scores have no deviation
-            mean, std = scores.mean(axis=0), scores.std(axis=0)
+            mean, std = by_point.mean(axis=1), by_point.std(axis=1)
         if np.isnan(mean).all():
             raise InvalidInputError(
                 f"none of the {len(points)} parameter points has a score on all folds (NaN "
