@@ -26,7 +26,8 @@ from zslearn.core.block_sums import PIECE_ROWS
 from zslearn.core.learner import MomentPlan
 from zslearn.core.rows import RowTransform
 from zslearn.core.threads import map_in_order, n_threads
-from zslearn.scale import open_source, write_store
+from zslearn.features import write_store
+from zslearn.scale import open_source
 from zslearn.scale.block_pass import run_pass
 
 N_CLASSES = 1000

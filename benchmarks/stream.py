@@ -21,8 +21,9 @@ from typing import Any
 import machine
 import numpy as np
 
+from zslearn.features import write_store
 from zslearn.reproduce.machine import peak_memory_mb, reset_peak_memory
-from zslearn.scale import StoreSource, fit_batches, open_source, write_store
+from zslearn.scale import StoreSource, fit_batches, open_source
 from zslearn.scale.block_pass import run_pass
 from zslearn.scale.planning import plan_for
 from zslearn.signatures import Signatures

@@ -256,7 +256,7 @@ def read_pixel_store(folder):
 
 
 def write_store(folder):
-    from zslearn.scale import write_store
+    from zslearn.features import write_store
 
     write_store(folder / "store", [(X, Y)], shard_rows=4)
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from zslearn.features import write_store
 from zslearn.scale import Engine
 from zslearn.scale.engine import fit_pieces
 from zslearn.scale.pieces import pieces_of_array, pieces_of_files
 from zslearn.scale.source import ArraySource
-from zslearn.scale.store import write_store
 from zslearn.zero_shot import SAEClassifier
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from zslearn.exceptions import InvalidInputError, MissingFileError, ZslearnWarning
-from zslearn.scale import Checkpoint, fit_batches, open_source, write_store
+from zslearn.features import write_store
+from zslearn.scale import Checkpoint, fit_batches, open_source
 from zslearn.scale import checkpoint as checkpoint_module
 from zslearn.zero_shot import SAEClassifier
 

@@ -4,7 +4,8 @@ from sklearn.base import clone
 
 from zslearn.cluster import KISSME, MLCA, RCA, RVML, LDAProjection, SAEMapping
 from zslearn.exceptions import InvalidInputError
-from zslearn.scale import fit_batches, threads, write_store
+from zslearn.features import write_store
+from zslearn.scale import fit_batches, threads
 from zslearn.zero_shot import (
     ESZSLClassifier,
     PrototypeRegression,

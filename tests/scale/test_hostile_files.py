@@ -11,8 +11,8 @@ import zarr
 from pyarrow import parquet
 
 from zslearn.exceptions import InvalidInputError
+from zslearn.features.npy import NpyFile
 from zslearn.scale import open_source
-from zslearn.scale.npy import NpyFile
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 Y = np.array([0, 1, 1, 0])

@@ -5,7 +5,8 @@ import pytest
 
 from zslearn.datasets import make_imagenet_like
 from zslearn.exceptions import InvalidInputError, MissingFileError
-from zslearn.scale import StoreSource, fit_batches, open_source, write_store
+from zslearn.features import write_store
+from zslearn.scale import StoreSource, fit_batches, open_source
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import SAEClassifier
 

@@ -8,10 +8,12 @@ from zslearn.features.pixel_store import PixelStore, extract_pixel_features
 from zslearn.features.pixels import PIXEL_FEATURES, pixel_features
 from zslearn.features.preprocessing import Preprocessing
 from zslearn.features.sift import dense_sift
+from zslearn.features.store import FeatureStore, write_store
 
 __all__ = [
     "PIXEL_FEATURES",
     "EncoderIdentity",
+    "FeatureStore",
     "ImageEncoder",
     "PixelStore",
     "Preprocessing",
@@ -20,4 +22,5 @@ __all__ = [
     "patch_means",
     "pixel_features",
     "rgb_to_lab",
+    "write_store",
 ]

@@ -114,7 +114,7 @@ def merge_moments(paths: Iterable[PathLike]) -> Gathered:
     return reduce(add, map(load_moments, files))
 
 
-def _all_classes(gathered: Gathered) -> NDArray:
+def _all_classes(gathered: Gathered) -> NDArray[Any]:
     """Sorted labels of all classes; folds without samples have none."""
     present = [part.classes for part in gathered.parts if len(part.classes)]
     return np.unique(np.concatenate(present)) if present else np.empty(0, dtype=str)
@@ -134,7 +134,7 @@ def _decoded(document: Any, tensors: Tensors) -> Gathered:
     return Gathered(parts, X, y, keys, plan=plan)
 
 
-def _part(tensors: Tensors, number: int, classes: NDArray, centered: bool) -> Moments:
+def _part(tensors: Tensors, number: int, classes: NDArray[Any], centered: bool) -> Moments:
     counts, sums, gram, origin = (tensors[f"{name}_{number}"] for name in _ARRAYS)
     labels = classes[tensors[f"classes_{number}"]] if len(counts) else classes[:0]
     d = len(origin)

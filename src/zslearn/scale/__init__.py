@@ -7,7 +7,7 @@ from zslearn.scale.engine import Engine
 from zslearn.scale.fitting import fit_batches, gather
 from zslearn.scale.opening import open_source
 from zslearn.scale.source import ArraySource, Source
-from zslearn.scale.store import StoreSource, write_store
+from zslearn.scale.store import StoreSource
 
 __all__ = [
     "ArraySource",
@@ -21,5 +21,4 @@ __all__ = [
     "open_source",
     "predict_dask",
     "threads",
-    "write_store",
 ]

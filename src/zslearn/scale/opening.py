@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from zslearn.datasets.feature_files import read_array
 from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn.features.npy import NpyFile
 from zslearn.scale.arrow import ArrowSource
 from zslearn.scale.formats import ParquetSource, open_hdf5
-from zslearn.scale.npy import NpyFile
 from zslearn.scale.source import (
     ArraySource,
     BatchSource,

@@ -12,6 +12,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn.core.batches import checked_batch
 from zslearn.core.moment_pass import Block
 from zslearn.exceptions import InvalidInputError
 
@@ -136,7 +137,7 @@ class BatchSource(Source):
     def __init__(self, batches: Iterable[tuple[Any, Any]]) -> None:
         iterator = iter(batches)
         try:
-            first = self._checked(next(iterator), 0)
+            first = checked_batch(next(iterator), 0)
         except StopIteration:
             raise InvalidInputError("the iterator gave no batch to learn from.") from None
         self.n_features = first[0].shape[1]
@@ -151,7 +152,7 @@ class BatchSource(Source):
         batches, self._batches = self._batches, None
         first = 0
         for number, batch in enumerate(batches):
-            X, y = self._checked(batch, number)
+            X, y = checked_batch(batch, number, self.n_features)
             if number >= skip:
                 yield Block(first, X, y)
             first += len(y)
@@ -162,20 +163,6 @@ class BatchSource(Source):
     def identity(self) -> list[Any]:
         """Return the little that is known."""
         return ["batches", self.n_features]
-
-    def _checked(self, batch: Any, number: int) -> tuple[NDArray, NDArray]:
-        if not isinstance(batch, Sequence) or len(batch) != 2:
-            raise InvalidInputError(
-                f"batch {number} must be a pair (X, y); got {type(batch).__name__}."
-            )
-        X, y = np.asarray(batch[0]), np.asarray(batch[1])
-        wanted = getattr(self, "n_features", X.shape[-1] if X.ndim else 0)
-        if X.ndim != 2 or y.shape != (X.shape[0],) or X.shape[1] != wanted:
-            raise InvalidInputError(
-                f"batch {number} must hold features of shape (n, {wanted}) and n labels; got "
-                f"{X.shape} and {y.shape}."
-            )
-        return X, y
 
 
 class ChainSource(Source):

@@ -1,230 +1,40 @@
-"""The store: a folder of ``.npy`` shards with labels and a description."""
+"""The store on disk, read block by block."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import first_line, replacing
-from zslearn.exceptions import InvalidInputError, MissingFileError
-from zslearn.scale.npy import NpyFile
-from zslearn.scale.source import BatchSource, RowSource, label_sum
-from zslearn.signatures.files import ARRAY_DAMAGE
-
-META = "meta.json"
-VERSION = 1
-KIND = "zslearn feature store"
+from zslearn.features.store import KIND, FeatureStore
+from zslearn.scale.source import RowSource, label_sum
 
 
 class StoreSource(RowSource):
-    """Features in a folder: ``X.npy`` or ``X-00000.npy`` and so on, with ``y.npy`` or ``y-*.npy``.
-
-    This is what `write_store` writes, and what `zslearn.datasets.load_imagenet` reads: with
-    ``seen.txt`` and ``unseen.txt`` the labels count through both, and training is on rows of the
-    seen classes alone.
+    """Rows of a `zslearn.features.FeatureStore`.
 
     Parameters
     ----------
     folder : path-like
-        The store.
-
-    Examples
-    --------
-    >>> import tempfile, numpy as np
-    >>> from zslearn.scale import StoreSource, write_store
-    >>> batches = [(np.ones((3, 2)), ["cat", "dog", "cat"]), (np.zeros((1, 2)), ["dog"])]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = StoreSource(write_store(folder + "/s", batches))
-    ...     store.n_rows, store.n_features, store.names[store.labels()].tolist()
-    (4, 2, ['cat', 'dog', 'cat', 'dog'])
+        The store, as `zslearn.features.write_store` writes it or in the layout of
+        `zslearn.datasets.load_imagenet`; with ``seen.txt`` and ``unseen.txt`` training is on rows
+        of the seen classes alone.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.folder = Path(folder)
-        self._shards = [NpyFile(path) for path in _parts(self.folder, "X")]
-        self._label_files = _parts(self.folder, "y")
-        widths = {shard.shape[1] for shard in self._shards}
-        if len(widths) > 1:
-            raise InvalidInputError(
-                f"the shards of {folder} have {sorted(widths)} features; a store needs one number."
-            )
-        self.n_features = widths.pop()
-        self._starts = np.cumsum([0, *(shard.shape[0] for shard in self._shards)])
-        self.n_rows = int(self._starts[-1])
-        self.names, self.seen = _class_names(self.folder)
-        self._y: NDArray | None = None
+        self.store = FeatureStore(folder)
+        self.n_rows, self.n_features = self.store.n_rows, self.store.n_features
+        self.names, self.seen = self.store.names, self.store.seen
 
     def read(self, start: int, stop: int) -> NDArray:
-        """Return the features of these rows, also across shards."""
-        pieces = []
-        for shard, first in zip(self._shards, self._starts, strict=False):
-            low, high = max(start - first, 0), min(stop - first, shard.shape[0])
-            if low < high:
-                pieces.append(shard.read(int(low), int(high)))
-        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        """Return the features of these rows."""
+        return self.store.read(start, stop)
 
     def labels(self) -> NDArray:
         """Return the labels of all rows: class numbers if the store names its classes."""
-        if self._y is None:
-            self._y = self._read_labels()
-        return self._y
+        return self.store.labels()
 
     def identity(self) -> list[Any]:
         """Return names and sizes of the files."""
-        shards = [[s.path.name, *s.shape, str(s.dtype)] for s in self._shards]
-        return [KIND, shards, label_sum(self.labels())]
-
-    def _read_labels(self) -> NDArray:
-        try:
-            y = np.concatenate([np.load(path, allow_pickle=False) for path in self._label_files])
-        except ARRAY_DAMAGE as error:
-            raise InvalidInputError(
-                f"the labels of {self.folder} are damaged ({first_line(error)})."
-            ) from error
-        if y.shape != (self.n_rows,):
-            raise InvalidInputError(
-                f"{self.folder} holds {self.n_rows} rows of features and labels of shape {y.shape}."
-            )
-        if self.names is not None and len(y) and not 0 <= y.min() <= y.max() < len(self.names):
-            raise InvalidInputError(
-                f"{self.folder} names {len(self.names)} classes; its labels run from {y.min()} to "
-                f"{y.max()}."
-            )
-        return y
-
-
-def write_store(
-    folder: str | os.PathLike[str],
-    batches: Iterable[tuple[Any, Any]],
-    *,
-    dtype: str = "float32",
-    shard_rows: int = 65536,
-) -> Path:
-    """Write labeled features as a store.
-
-    Shards are written under temporary names and the description last, so a folder with a
-    ``meta.json`` is complete. Text labels are stored as numbers, their names in the description.
-
-    Parameters
-    ----------
-    folder : path-like
-        Where to; made if it is not there. It must not hold a store.
-    batches : iterable of (X, y)
-        Features of shape (n, n_features) and n labels.
-    dtype : {"float32", "float16", "float64"}, default="float32"
-        Numbers on disk.
-    shard_rows : int, default=65536
-        Rows of a shard.
-
-    Returns
-    -------
-    Path
-        The folder.
-
-    Examples
-    --------
-    >>> import tempfile, numpy as np
-    >>> from zslearn.scale import write_store
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = write_store(folder + "/s", [(np.eye(3), [0, 1, 1])], shard_rows=2)
-    ...     sorted(file.name for file in path.iterdir())
-    ['X-00000.npy', 'X-00001.npy', 'meta.json', 'y.npy']
-    """
-    if dtype not in ("float16", "float32", "float64"):
-        raise InvalidInputError(f"dtype must be float16, float32 or float64; got {dtype!r}.")
-    root = Path(folder)
-    if any(root.glob("X*.npy")):
-        raise InvalidInputError(f"{root} holds features already; choose an empty folder.")
-    root.mkdir(parents=True, exist_ok=True)
-    source = BatchSource(batches)
-    labels: list[NDArray] = []
-    waiting: list[NDArray] = []
-    sizes: list[int] = []
-    for block in source.blocks(0):
-        waiting.append(block.X.astype(dtype))
-        labels.append(block.y)
-        while sum(map(len, waiting)) >= shard_rows:
-            rows = np.concatenate(waiting)
-            sizes.append(_write_shard(root, len(sizes), rows[:shard_rows]))
-            waiting = [rows[shard_rows:]]
-    rest = np.concatenate(waiting)
-    if len(rest) or not sizes:
-        sizes.append(_write_shard(root, len(sizes), rest))
-    _write_description(root, np.concatenate(labels), source.n_features, dtype, sizes)
-    return root
-
-
-def _write_shard(root: Path, number: int, rows: NDArray) -> int:
-    with replacing(root / f"X-{number:05d}.npy") as file:
-        np.save(file, rows, allow_pickle=False)
-    return len(rows)
-
-
-def _write_description(
-    root: Path, y: NDArray, n_features: int, dtype: str, sizes: list[int]
-) -> None:
-    meta: dict[str, Any] = {
-        "kind": KIND,
-        "version": VERSION,
-        "n_features": n_features,
-        "dtype": dtype,
-        "rows": sizes,
-    }
-    if y.dtype.kind not in "iu":
-        names, y = np.unique(y.astype(str), return_inverse=True)
-        meta["classes"] = names.tolist()
-    with replacing(root / "y.npy") as file:
-        np.save(file, y, allow_pickle=False)
-    with replacing(root / META) as file:
-        file.write(json.dumps(meta, indent=1).encode())
-
-
-def _parts(folder: Path, letter: str) -> list[Path]:
-    """Return ``X.npy`` or ``X-00000.npy`` and so on, as the description lists them if it does."""
-    single = folder / f"{letter}.npy"
-    if single.is_file():
-        return [single]
-    shards = sorted(folder.glob(f"{letter}-*.npy"))
-    listed = _description(folder).get("rows")
-    if letter == "X" and isinstance(listed, list):
-        shards = [folder / f"X-{number:05d}.npy" for number in range(len(listed))]
-    if not shards:
-        raise MissingFileError(
-            f"{folder} is no feature store: it has neither {letter}.npy nor {letter}-00000.npy."
-        )
-    return shards
-
-
-def _description(folder: Path) -> dict[str, Any]:
-    path = folder / META
-    if not path.is_file():
-        return {}
-    try:
-        meta = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
-        raise InvalidInputError(f"{path} is not JSON ({error}).") from error
-    if not isinstance(meta, dict):
-        raise InvalidInputError(f"{path} must hold an object; got {type(meta).__name__}.")
-    if meta.get("kind", KIND) != KIND or meta.get("version", VERSION) > VERSION:
-        raise InvalidInputError(f"{path} describes something else than a feature store.")
-    return meta
-
-
-def _class_names(folder: Path) -> tuple[NDArray | None, NDArray | None]:
-    """Return the names the labels count, and the seen ones if they are told apart."""
-    listed = _description(folder).get("classes")
-    if isinstance(listed, list):
-        return np.array(listed), None
-    from zslearn._files import read_names
-
-    files = [folder / "seen.txt", folder / "unseen.txt"]
-    if not all(path.is_file() for path in files):
-        return None, None
-    seen, unseen = (read_names(path) for path in files)
-    return np.array([*seen, *unseen]), np.array(seen)
+        return [KIND, self.store.shards(), label_sum(self.labels())]

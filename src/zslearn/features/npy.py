@@ -40,7 +40,7 @@ class NpyFile:
                 "Write it again."
             )
 
-    def read(self, start: int, stop: int) -> NDArray:
+    def read(self, start: int, stop: int) -> NDArray[Any]:
         """Return a new array with these rows."""
         if self._by_columns:
             return np.array(np.load(self.path, mmap_mode="r", allow_pickle=False)[start:stop])
