@@ -65,7 +65,12 @@ def test_the_links_of_a_page_lead_somewhere(page):
 
 @pytest.mark.parametrize(
     "script",
-    ["scripts/results_docs.py", "scripts/scale_table.py", "scripts/prototype_table.py"],
+    [
+        "scripts/results_docs.py",
+        "scripts/scale_table.py",
+        "scripts/prototype_table.py",
+        "scripts/words_table.py",
+    ],
 )
 def test_tables_made_from_results_are_current(script):
     command = [sys.executable, str(ROOT / script), "--check"]

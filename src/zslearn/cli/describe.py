@@ -71,7 +71,7 @@ def describe(classes: str, target: str, as_json: bool, **options: Any) -> None:
     """
     _check_usage(target, options)
     check_target(target)
-    from zslearn.semantics.descriptions import read_descriptions
+    from zslearn.semantics import read_descriptions
 
     texts = read_descriptions(classes)
     with warnings_as_lines():

@@ -41,7 +41,9 @@ def check_overrides(overrides: Overrides, labels: Sequence[str]) -> dict[Any, tu
     return words
 
 
-def missing_line(what: str, missing: Mapping[str, str], closest: Callable[[str], list[str]]) -> str:
+def spell_missing(
+    what: str, missing: Mapping[str, str], closest: Callable[[str], list[str]]
+) -> str:
     """Say which classes were not found, and which words are spelled alike.
 
     Parameters

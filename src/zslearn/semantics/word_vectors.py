@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zslearn._files import PathLike, naming
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
 from zslearn.semantics.coverage import Match, MatchedSignatures, warn_of_twins
-from zslearn.semantics.name_checks import Overrides, check_names, check_overrides, missing_line
+from zslearn.semantics.name_checks import Overrides, check_names, check_overrides, spell_missing
 from zslearn.semantics.vector_files import read_word_vectors
 from zslearn.semantics.word_search import WordSearch
 from zslearn.signatures import Signatures
@@ -94,7 +94,7 @@ def match_word_vectors(
             if match is None
         }
         damaged = f" {skipped} words of the file are not UTF-8 and were skipped." if skipped else ""
-        raise InvalidInputError(missing_line("word vector", missing, search.closest) + damaged)
+        raise InvalidInputError(spell_missing("word vector", missing, search.closest) + damaged)
     warn_of_twins(coverage)
     vectors = np.stack([_mean(match.words, search) for match in coverage])
     return MatchedSignatures(Signatures(labels, vectors), coverage)

@@ -15,7 +15,7 @@ from zslearn._parameters import Either, check_value
 from zslearn.exceptions import InvalidInputError
 from zslearn.semantics.class_names import split_words
 from zslearn.semantics.coverage import Match, MatchedSignatures, warn_of_twins
-from zslearn.semantics.name_checks import check_names, check_overrides, missing_line
+from zslearn.semantics.name_checks import check_names, check_overrides, spell_missing
 from zslearn.semantics.word_search import WordSearch
 from zslearn.semantics.wordnet_files import (
     NounFile,
@@ -95,10 +95,10 @@ def match_wordnet(
         root = None if below is None else chosen.synset_below(below, below, None)[1].offset
         missing = {label: text for label, text in texts.items() if not chosen.senses(text)[1]}
         if missing:
-            raise InvalidInputError(missing_line("noun of WordNet", missing, chosen.closest))
+            raise InvalidInputError(spell_missing("noun of WordNet", missing, chosen.closest))
         found = {label: chosen.synset_below(label, text, root) for label, text in texts.items()}
         coverage = tuple(
-            Match(label, "override" if label in replaced else rule, (_told(synset),))
+            Match(label, "override" if label in replaced else rule, (_described(synset),))
             for label, (rule, synset) in found.items()
         )
         warn_of_twins(coverage)
@@ -149,8 +149,8 @@ class _Chooser:
             if root is None or root in self.nouns.steps_up(offset):
                 return rule, self.nouns.synset(offset)
         if not senses:
-            raise InvalidInputError(missing_line("noun of WordNet", {label: text}, self.closest))
-        known = "; ".join(_told(self.nouns.synset(offset)) for offset in senses[:3])
+            raise InvalidInputError(spell_missing("noun of WordNet", {label: text}, self.closest))
+        known = "; ".join(_described(self.nouns.synset(offset)) for offset in senses[:3])
         raise InvalidInputError(
             f"No sense of {label!r} is a kind of {self.nouns.synset(root or 0).label!r}: {known}. "
             f"Pass overrides={{{label!r}: 'another word'}} or leave out below."
@@ -173,7 +173,7 @@ def _regular(text: str, singular: Mapping[str, str]) -> str:
     return "_".join([*front, singular.get(last, last)])
 
 
-def _told(synset: Synset) -> str:
+def _described(synset: Synset) -> str:
     """Return a synset with what it means, in short."""
     return f"{synset.label}: {re.split('[;(]', synset.gloss)[0].strip()[:80]}"
 
