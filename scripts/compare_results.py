@@ -9,7 +9,8 @@ Run it before and after a change, then
 
     python scripts/compare_results.py compare before/ after/
 
-prints every figure that moved by more than 1e-6 and exits with 1 if there is one.
+prints every figure that moved by more than 1e-6 or is gone, and exits with 1 if there is one.
+Figures that only the second run has are counted.
 """
 
 from __future__ import annotations
@@ -51,16 +52,16 @@ def measure(out: Path, data: Path) -> None:
 def compare(before: Path, after: Path) -> int:
     files = sorted(path.relative_to(before) for path in before.glob("*.json"))
     files += sorted(path.relative_to(before) for path in before.glob("reproduced/results.jsonl"))
-    moved = compared = 0
+    moved = compared = new = 0
     for file in files:
-        old, new = (_figures(_read(folder / file)) for folder in (before, after))
-        for key in sorted(old.keys() | new.keys()):
+        old, later = (_figures(_read(folder / file)) for folder in (before, after))
+        new += len(later.keys() - old.keys())
+        for key in sorted(old):
             compared += 1
-            a, b = old.get(key), new.get(key)
-            if not _same(a, b):
+            if not _same(old[key], later.get(key)):
                 moved += 1
-                print(f"{file}: {key}: {a} before, {b} after")
-    print(f"{compared} figures compared, {moved} moved by more than {TOLERANCE:g}")
+                print(f"{file}: {key}: {old[key]} before, {later.get(key)} after")
+    print(f"{compared} figures compared, {moved} moved by more than {TOLERANCE:g}, {new} new")
     return 1 if moved or not compared else 0
 
 
@@ -104,17 +105,7 @@ def _joined(parts: Any) -> dict[str, Any]:
 
 
 def _name(row: dict[str, Any]) -> str:
-    wanted = (
-        "experiment",
-        "run",
-        "data",
-        "dataset",
-        "split",
-        "method",
-        "mapping",
-        "protocol",
-        "key",
-    )
+    wanted = ("kind", "dataset", "features", "split", "semantics", "protocol", "method", "key")
     return ",".join(str(row[key]) for key in wanted if isinstance(row.get(key), str))
 
 
