@@ -47,8 +47,10 @@ True
 Per-class accuracy on unseen classes of the proposed split, attributes as signatures, all methods on
 the same features: CUB with EfficientNet-Lite0 features (150 seen, 50 unseen classes, chance .020),
 AwA with its own histograms of 2009 (40/10, chance .100), the bundled animals (22/6, chance .167).
-Parameters marked "cv" in a method's docstring are chosen by holding out seen classes. Fit times
-include that choice: one core of a shared two-core machine, so read them as orders of magnitude.
+Parameters marked "cv" in a method's docstring are chosen by holding out seen classes: `cv_results_`
+holds every point that was tried, with scikit-learn's keys, `best_params_` what was taken, and
+`frozen()` returns an unfitted copy with those numbers. Fit times include that choice: one core of a
+shared two-core machine, so read them as orders of magnitude.
 
 These are not the features of the published figures: compare methods with each other here, not with
 the papers.
