@@ -25,3 +25,12 @@ def test_rows_with_different_keys_share_a_table(tmp_path):
     write_rows(str(tmp_path / "r.csv"), [{"a": 1, "b": None}, {"a": "x,y", "c": 0.1}])
     assert (tmp_path / "r.csv").read_text() == 'a,b,c\n1,,\n"x,y",,0.1\n'
     assert os.listdir(tmp_path) == ["r.csv"]
+
+
+def test_cells_that_a_spreadsheet_would_run_are_guarded(tmp_path, monkeypatch):
+    rows = [{"sample": "=cmd()", "class": "-1", "score": -0.5}, {"sample": "@x", "class": "-fox"}]
+    write_rows(str(tmp_path / "r.csv"), rows)
+    assert (tmp_path / "r.csv").read_text() == ("sample,class,score\n'=cmd(),-1,-0.5\n'@x,'-fox,\n")
+    monkeypatch.setenv("ZSLEARN_CSV_GUARD", "0")
+    write_rows(str(tmp_path / "r.csv"), rows)
+    assert (tmp_path / "r.csv").read_text().startswith("sample,class,score\n=cmd(),-1,")

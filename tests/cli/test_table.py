@@ -30,3 +30,8 @@ def test_no_rows_is_a_header():
 def test_json_takes_numpy_values_and_has_no_nan(capsys):
     echo_json({"a": np.float32(0.5), "b": np.array([1.0, np.nan]), 3: (np.int64(2), "é")})
     assert json.loads(capsys.readouterr().out) == {"a": 0.5, "b": [1.0, None], "3": [2, "é"]}
+
+
+def test_escape_sequences_are_not_sent_to_the_terminal():
+    name = "\x1b[31mred\x1b[0m\x1b]0;title\x07 fox\r\n\u202e"
+    assert format_table([{"n": name}], {"n": "name"}).splitlines()[-1] == "red fox"

@@ -3,6 +3,7 @@
 import hashlib
 import http.server
 import io
+import shutil
 import threading
 import zipfile
 
@@ -190,3 +191,15 @@ def test_awa2_is_loaded_from_both_archives(offer, tmp_path):
 def test_unknown_archive_suggests_one(tmp_path):
     with pytest.raises(InvalidInputError, match=r"no archive 'xlsa'; .* Did you mean 'xlsa17'\?"):
         fetch_archive("xlsa", tmp_path)
+
+
+def test_a_copy_that_differs_from_the_first_download_is_refused(offer, tmp_path):
+    """No hash is published for this archive: the first download is trusted, and only that one."""
+    offer("awa2-base", zipped({"top/classes.txt": "x"}))
+    folder = fetch_archive("awa2-base", tmp_path, progress=False)
+    shutil.rmtree(folder)
+    assert fetch_archive("awa2-base", tmp_path, progress=False) == folder
+    shutil.rmtree(folder)
+    (tmp_path / downloads.ARCHIVES["awa2-base"].file).write_bytes(zipped({"top/other.txt": "y"}))
+    with pytest.raises(InvalidInputError, match="not the archive it should be: its SHA-256"):
+        fetch_archive("awa2-base", tmp_path, progress=False)

@@ -383,3 +383,22 @@ def test_blocks_that_do_not_cover_are_refused(blocks):
 def test_open_ended_blocks_are_made_explicit():
     table = Signatures(["a"], [[1, 2, 3]], blocks={"l": slice(2), "r": slice(2, None)})
     assert dict(table.blocks) == {"l": slice(0, 2), "r": slice(2, 3)}
+
+
+def test_a_table_goes_through_a_frame_and_back():
+    table = Signatures(["cat", "dog"], [[1, 0.5], [0, 2]], ["purrs", "barks"])
+    frame = table.to_frame()
+    assert frame.loc["dog", "barks"] == 2
+    frame.loc["dog", "barks"] = 7  # the table does not change with it
+    assert table["dog"].tolist() == [0, 2]
+    assert Signatures.from_frame(table.to_frame()) == table
+    more = table.append(table.to_frame().rename(index={"cat": "fox", "dog": "owl"}))
+    assert list(more) == ["cat", "dog", "fox", "owl"]
+
+
+def test_notebooks_show_a_table_and_run_nothing_in_it():
+    table = Signatures([f"<b>{i}" for i in range(9)], np.eye(9))
+    shown = table._repr_html_()
+    assert "9 classes × 9 dimensions" in shown
+    assert "<b>" not in shown
+    assert shown.count("<tr>") == 8

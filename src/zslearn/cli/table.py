@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,6 +11,9 @@ from typing import Any
 import click
 
 from zslearn._files import json_ready
+
+# Color and cursor commands (CSI), and titles and links (OSC) up to their end.
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)?")
 
 
 def format_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
@@ -51,7 +55,17 @@ def cell_text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.4f}"
-    return str(value)
+    return printable(str(value))
+
+
+def printable(text: str) -> str:
+    """Drop what a terminal would obey instead of show: escape sequences and control letters."""
+    plain = _ESCAPES.sub("", text)
+    return "".join(letter for letter in plain if letter == " " or not _is_control(letter))
+
+
+def _is_control(letter: str) -> bool:
+    return unicodedata.category(letter) in ("Cc", "Cf", "Zl", "Zp")
 
 
 def display_width(text: str) -> int:

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
+from zslearn._files import replacing
 from zslearn._optional import require
 from zslearn.datasets.archives import unpack
 from zslearn.datasets.awa import load_awa
@@ -54,8 +55,9 @@ def fetch_archive(name: str, data_home: PathLike | None = None, *, progress: boo
     Parameters
     ----------
     name : {"xlsa17", "awa2-base", "awa2-features", "awa2-images", "cub-images"}
-        The archive. SHA-256 is checked for "cub-images"; for the others none is published, so
-        they are taken as they come.
+        The archive. SHA-256 is checked for "cub-images". For the others none is published, so the
+        first download is trusted: its hash is kept in a ``.sha256`` file beside it, and a copy
+        that differs later is refused.
     data_home : path-like, default=None
         Cache folder; None means ``$ZSLEARN_DATA_HOME``, or else the user's cache folder. An
         archive or an unpacked folder that lies there already is used without the network.
@@ -98,7 +100,9 @@ def fetch_archive(name: str, data_home: PathLike | None = None, *, progress: boo
         return unpack(path, folder / name)
     _download(archive, folder, progress=progress)
     try:
-        return unpack(path, folder / name)
+        unpacked = unpack(path, folder / name)
+        _keep_hash(path)
+        return unpacked
     except InvalidInputError as error:
         path.unlink()
         raise DownloadError(archive.url, archive.size, str(path), error) from error
@@ -195,12 +199,24 @@ def _holding(folder: Path, name: str) -> Path:
 
 
 def _check_hash(path: Path, archive: Archive) -> None:
-    """Refuse a local copy that is not the archive."""
-    if archive.sha256 is not None and _pooch().file_hash(str(path)) != archive.sha256:
+    """Refuse a local copy that is not the archive, or not the one downloaded first."""
+    kept = _hash_file(path)
+    known = archive.sha256 or (kept.read_text("ascii", "replace").strip() if kept.is_file() else "")
+    if known and _pooch().file_hash(str(path)) != known:
         raise InvalidInputError(
-            f"{path} is not the archive it should be: its SHA-256 is not {archive.sha256}. "
-            "Delete it and fetch it again."
+            f"{path} is not the archive it should be: its SHA-256 is not {known}. Delete it and "
+            "fetch it again."
         )
+
+
+def _keep_hash(path: Path) -> None:
+    """Note the hash of an archive that came over the network and could be unpacked."""
+    with replacing(_hash_file(path)) as file:
+        file.write(_pooch().file_hash(str(path)).encode() + b"\n")
+
+
+def _hash_file(path: Path) -> Path:
+    return path.with_name(path.name + ".sha256")
 
 
 def _download(archive: Archive, folder: Path, *, progress: bool) -> None:

@@ -18,7 +18,7 @@ from zslearn.exceptions import (
     UnknownClassError,
 )
 from zslearn.signatures import blocks as spaces
-from zslearn.signatures import checks, files, scaling
+from zslearn.signatures import checks, files, frames, scaling
 from zslearn.signatures.new_classes import NewClasses
 
 Label = str | int
@@ -130,14 +130,7 @@ class Signatures(NewClasses):
     @classmethod
     def from_frame(cls, frame: Any) -> Signatures:
         """Make a table from a pandas DataFrame: index = classes, columns = dimensions."""
-        if not all(hasattr(frame, part) for part in ("index", "columns", "to_numpy")):
-            raise InvalidTypeError(
-                f"from_frame takes a pandas DataFrame; got {type(frame).__name__}. "
-                "Use Signatures(names, vectors) for arrays or from_dict for a dict."
-            )
-        return cls(
-            frame.index.tolist(), frame.to_numpy(), [str(column) for column in frame.columns]
-        )
+        return cls(*frames.read_frame(frame))
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str], *, int_names: bool = False) -> Signatures:
@@ -148,9 +141,8 @@ class Signatures(NewClasses):
         path : path-like
             File to read. The header names the dimensions; its first cell is ignored.
         int_names : bool, default=False
-            A CSV file cannot tell the class ``7`` from the class ``"7"``: names are read as text
-            unless this is True. Blocks are not kept in CSV either; `from_npz` keeps both, and is
-            ten times as fast on large tables.
+            Read the names as integers; a CSV file cannot tell the class ``7`` from ``"7"``, and
+            keeps no blocks. `from_npz` does both, ten times as fast.
         """
         with naming(path):
             return cls(*files.read_csv(path, int_names=int_names))
@@ -159,8 +151,7 @@ class Signatures(NewClasses):
     def from_npz(cls, path: str | os.PathLike[str]) -> Signatures:
         """Read an ``.npz`` file with the arrays ``names`` and ``vectors``; nothing is unpickled.
 
-        The arrays ``dimensions``, ``block_names`` and ``block_stops``, which `to_npz` writes, may
-        be missing.
+        ``dimensions``, ``block_names`` and ``block_stops``, which `to_npz` writes, may be missing.
         """
         with naming(path):
             names, vectors, dimensions, blocks = files.read_npz(path)
@@ -185,6 +176,10 @@ class Signatures(NewClasses):
     def to_npz(self, path: str | os.PathLike[str]) -> None:
         """Write everything, blocks too, as an uncompressed ``.npz`` file that needs no pickle."""
         files.write_npz(path, self.names, self.vectors, self.dimensions, self.blocks)
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame: index = classes, columns = dimensions."""
+        return frames.make_frame(self.names, self.vectors, self.dimensions)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -268,9 +263,11 @@ class Signatures(NewClasses):
 
         Parameters
         ----------
-        other : Signatures or mapping
+        other : Signatures, DataFrame or mapping
             New classes with the same dimensions, or what `from_dict` takes.
         """
+        if hasattr(other, "columns"):
+            other = Signatures.from_frame(other)
         if not isinstance(other, Signatures):
             checks.check_new_rows(other, self.n_dimensions)
             other = Signatures.from_dict(other, self.dimensions)
@@ -382,6 +379,9 @@ class Signatures(NewClasses):
 
     def __hash__(self) -> int:
         return hash((tuple(self), self.dimensions, tuple(self.vectors[0].tolist())))
+
+    def _repr_html_(self) -> str:
+        return frames.make_html(repr(self), self.names, self.vectors, self.dimensions)
 
     def __repr__(self) -> str:
         classes, dimensions = self.shape
