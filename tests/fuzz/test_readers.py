@@ -20,7 +20,7 @@ from tests.fuzz.targets import TARGETS
 CASES = int(os.environ.get("ZSLEARN_FUZZ_CASES", "200"))
 ROOT = Path(__file__).resolve().parents[2]
 #: The seed of each case that once gave a raw exception, a crash or an answer that was wrong.
-ONCE_FAILED: dict[str, list[int]] = {}
+ONCE_FAILED = {"results": [1261]}
 
 
 def run(name, first, last):

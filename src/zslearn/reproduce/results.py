@@ -85,9 +85,9 @@ class ResultsFile:
     def _parsed(self, line: bytes, number: int) -> Row:
         try:
             row = json.loads(line)
-            if not isinstance(row, dict) or "key" not in row:
+            if not isinstance(row, dict) or not isinstance(row.get("key"), str):
                 raise ValueError("no object with a key")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidInputError(
                 f"{self.path}, line {number} is not a result ({error}). Remove the line, or give "
                 "another folder by --out."
