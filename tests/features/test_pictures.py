@@ -2,13 +2,17 @@
 
 import struct
 import subprocess
+import tracemalloc
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
+from tests.features.picture_files import BAD
 from zslearn.exceptions import InvalidInputError, MissingFileError
-from zslearn.features.pictures import picture_size, read_rgb, write_png
+from zslearn.features.pictures import as_rgb, decode_rgb, picture_size, read_rgb, write_png
 
 RNG_PIXELS = np.random.default_rng(0).integers(0, 256, (4, 6, 3), dtype=np.uint8)
 
@@ -81,3 +85,88 @@ def test_writing_replaces_whole(tmp_path):
 def test_missing_picture(tmp_path):
     with pytest.raises(MissingFileError, match="there is no picture"):
         read_rgb(tmp_path / "a.png")
+
+
+def as_mode(mode):
+    """The same picture in another mode, and what Pillow makes of that."""
+    picture = Image.fromarray(RNG_PIXELS).convert(mode)
+    return picture, np.asarray(picture.convert("RGB"))
+
+
+@pytest.mark.parametrize(
+    ("mode", "format"),
+    [
+        ("RGB", "PNG"),
+        ("RGB", "BMP"),
+        ("RGB", "PPM"),
+        ("RGB", "TIFF"),
+        ("RGB", "WEBP"),
+        ("L", "PNG"),
+        ("1", "PNG"),
+        ("P", "PNG"),
+        ("P", "GIF"),
+        ("CMYK", "TIFF"),
+        ("L", "TIFF"),
+    ],
+)
+def test_modes_and_formats(tmp_path, mode, format):
+    picture, expected = as_mode(mode)
+    options = {"lossless": True} if format == "WEBP" else {}
+    picture.save(tmp_path / "a.xyz", format, **options)
+    assert np.array_equal(read_rgb(tmp_path / "a.xyz"), expected)
+    assert np.array_equal(decode_rgb((tmp_path / "a.xyz").read_bytes(), "a"), expected)
+    assert np.array_equal(as_rgb(picture), expected)
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "CMYK"])
+def test_jpeg_of_every_mode(tmp_path, mode):
+    flat = Image.new("RGB", (16, 16), (200, 100, 50)).convert(mode)
+    flat.save(tmp_path / "a.jpg", quality=95)
+    expected = np.asarray(flat.convert("RGB")).astype(int)
+    assert np.abs(read_rgb(tmp_path / "a.jpg").astype(int) - expected).max() <= 4
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
+def test_transparent_parts_are_white(tmp_path, mode):
+    pixels = np.zeros((2, 3, 4), np.uint8)
+    pixels[..., 3] = [[255, 0, 0], [255, 255, 0]]
+    Image.fromarray(pixels).convert(mode).save(tmp_path / "a.png")
+    assert read_rgb(tmp_path / "a.png")[..., 0].tolist() == [[0, 255, 255], [0, 0, 255]]
+    half = np.full((1, 1, 4), 0, np.uint8)
+    half[..., 3] = 128
+    assert as_rgb(half).tolist() == [[[127, 127, 127]]]
+
+
+@pytest.mark.parametrize("format", ["GIF", "PNG", "WEBP", "TIFF"])
+def test_of_several_frames_the_first_is_taken(tmp_path, format):
+    frames = [Image.new("RGB", (8, 8), color) for color in ("red", "green", "blue")]
+    frames[0].save(tmp_path / "a", format, save_all=True, append_images=frames[1:])
+    first = read_rgb(tmp_path / "a")[0, 0].astype(int)
+    assert np.abs(first - [255, 0, 0]).max() <= 4
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_are_refused_in_one_line(name):
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidInputError, match="cannot be read as a picture") as told:
+            decode_rgb(BAD[name], name)
+        assert tracemalloc.get_traced_memory()[1] < 100e6
+    finally:
+        tracemalloc.stop()
+    assert str(told.value).startswith(name)
+    assert "\n" not in str(told.value)
+    assert " at 0x" not in str(told.value)
+
+
+def test_filters_of_warnings_survive_many_threads():
+    before = list(warnings.filters)
+    names = [name for name in BAD if "bomb" not in name] * 3
+
+    def read(name):
+        with pytest.raises(InvalidInputError, match="cannot be read"):
+            decode_rgb(BAD[name], name)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(read, names))
+    assert warnings.filters == before

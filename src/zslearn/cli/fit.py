@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zslearn.cli.columns import remember_columns
+from zslearn.cli.encoder import remember_encoder
 from zslearn.cli.files import check_target
 from zslearn.cli.guard import user_data, warnings_as_lines
 from zslearn.cli.parameters import set_parameters
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   zslearn fit --features X.csv --labels y.csv --signatures classes.csv --save model.zsl
+  zslearn fit photos.store --signatures classes.csv --save model.zsl
   zslearn fit animals --split standard --save model.zsl
   zslearn fit xlsa17/CUB --features effnet_lite0 --method eszsl --save cub.zsl
   zslearn fit animals --method sae -P lam=0.5 -P direction=encode --save model.zsl
@@ -70,7 +72,8 @@ def fit(
 ) -> None:
     """Learn from samples of the seen classes and save the model.
 
-    The data is PATH ("animals", a folder in the xlsa17 layout, a folder of your own) or three
+    The data is PATH ("animals", a folder in the xlsa17 layout, a folder of your own), or a store
+    made by zslearn features with --signatures, or three
     files of yours: features, labels and a table of class signatures. Classes of that table without
     samples are the unseen ones, which the model will recognize all the same. Free parameters such
     as λ are chosen by holding out seen classes.
@@ -85,6 +88,7 @@ def fit(
     with user_data(), warnings_as_lines():
         _fit(model, dataset, rows, cluster, checkpoint)
     remember_columns(model, dataset.extra.get("feature_columns", ()))
+    remember_encoder(model, dataset.extra.get("encoder"))
     facts = _facts(model, method, len(rows), perf_counter() - start)
     from zslearn.persistence import save
 

@@ -27,6 +27,7 @@ Examples:
         "demo": "zslearn.cli.demo:demo",
         "data": "zslearn.cli.data:data",
         "describe": "zslearn.cli.describe:describe",
+        "features": "zslearn.cli.features:features",
         "fit": "zslearn.cli.fit:fit",
         "predict": "zslearn.cli.predict:predict",
         "evaluate": "zslearn.cli.evaluate:evaluate",

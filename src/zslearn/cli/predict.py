@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from zslearn._files import read_names
-from zslearn.cli.columns import order_columns
-from zslearn.cli.files import check_target, echo_notes, names_in, write_rows
+from zslearn.cli.files import check_target, names_in, write_rows
 from zslearn.cli.guard import user_data, warnings_as_lines
+from zslearn.cli.samples import read_samples
 from zslearn.cli.table import echo_json, format_table
-from zslearn.exceptions import InvalidInputError
+from zslearn.exceptions import InvalidInputError, ZslearnError
 
 if TYPE_CHECKING:
     from zslearn.zero_shot import ZeroShotClassifier
 
 BLOCK_ROWS = 4096
+REASONS = 5
 EPILOG = """\b
 Examples:
   zslearn predict model.zsl new.csv
+  zslearn predict model.zsl photo.jpg --top 3
   zslearn predict model.zsl new.csv --candidates "zebra,otter,polar bear" --top 2
   zslearn predict model.zsl new.npy --add-classes more.csv --top 5 --out answers.csv
 """
@@ -28,7 +30,7 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @click.argument("model")
-@click.argument("features")
+@click.argument("samples", nargs=-1, required=True)
 @click.option("--candidates", metavar="NAME[,NAME]", help="Classes allowed as answers.")
 @click.option("--candidates-file", metavar="FILE", help="The same, one name a line.")
 @click.option("--unseen-only", is_flag=True, help="Allow only classes that were not trained on.")
@@ -44,13 +46,19 @@ Examples:
 @click.option("--out", metavar="CSV", help="Write the answers here instead of printing a table.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 def predict(
-    model: str, features: str, top: int, out: str | None, as_json: bool, **options: Any
+    model: str,
+    samples: tuple[str, ...],
+    top: int,
+    out: str | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
-    """Name the samples in FEATURES with the model in the file MODEL.
+    """Name SAMPLES with the model in the file MODEL.
 
-    FEATURES is a .csv, .npy, .npz, .parquet or .xlsx file, one sample per row; a first column of
-    text is taken for the samples' names. By default every class with a signature may be answered.
-    Scores compare within a row; their scale depends on the method.
+    SAMPLES are pictures or folders of them, for a model that was trained on pictures; or a store
+    made by zslearn features; or a .csv, .npy, .npz, .parquet or .xlsx file, one sample per row,
+    where a first column of text is taken for the samples' names. By default every class with a
+    signature may be answered. Scores compare within a row; their scale depends on the method.
     """
     check_target(out)
     from zslearn.persistence import load
@@ -59,19 +67,22 @@ def predict(
     _check_classifier(classifier, model)
     if options["add_classes"]:
         _add_classes(classifier, options["add_classes"])
-    names, X = _samples(classifier, features, options["ignore"])
+    names, X = read_samples(classifier, model, samples, options["ignore"])
     candidates = _candidates(classifier, options)
     click.echo(f"Naming {len(X)} samples among {len(candidates)} classes ...", err=True)
     with user_data(), warnings_as_lines():
         rows = [row for block in _answers(classifier, X, candidates, top) for row in block]
     rows = [{"sample": name} | row for name, row in zip(names, rows, strict=True)]
+    reasons = _reasons(classifier, X, rows[0]) if len(rows) == 1 else {}
     if out:
         write_rows(out, rows)
         click.echo(f"Wrote {out}.", err=True)
     if as_json:
-        echo_json(rows)
+        echo_json([row | {"because": reasons} for row in rows] if reasons else rows)
     elif not out:
         click.echo(format_table(rows, {key: key.replace("_", " ") for key in rows[0]}))
+        if reasons:
+            click.echo("because " + ", ".join(f"{name} {reasons[name]:+.3f}" for name in reasons))
 
 
 def _check_classifier(classifier: Any, path: str) -> None:
@@ -87,20 +98,6 @@ def _add_classes(classifier: ZeroShotClassifier, path: str) -> None:
 
     whole_numbers = classifier.signatures_.names.dtype.kind in "iu"
     classifier.add_classes(Signatures.from_csv(path, int_names=whole_numbers))
-
-
-def _samples(
-    classifier: ZeroShotClassifier, path: str, ignore: Sequence[str]
-) -> tuple[list[Any], Any]:
-    """Return the names of the samples, their row numbers where they have none, and features."""
-    from zslearn.datasets.feature_files import read_feature_table
-
-    table = read_feature_table(path, ignore=ignore)
-    if not len(table.X):
-        raise InvalidInputError(f"{path} has no samples.")
-    echo_notes(path, table.notes)
-    X = order_columns(classifier, table.X, table.columns, path)
-    return (list(range(len(X))) if table.ids is None else table.ids), X
 
 
 def _candidates(classifier: ZeroShotClassifier, options: dict[str, Any]) -> list[Any]:
@@ -140,6 +137,18 @@ def _answers(
         ranking = recogniser.rank(X[start : start + size], top)
         pairs = zip(ranking.names.tolist(), ranking.scores.tolist(), strict=True)
         yield [_answer(names, scores) for names, scores in pairs]
+
+
+def _reasons(classifier: ZeroShotClassifier, X: Any, row: dict[str, Any]) -> dict[str, float]:
+    """Return the attributes that spoke most for the answer to a single sample, if any can say."""
+    name = row["class"] if "class" in row else row["class_1"]
+    try:
+        explanation = classifier.recogniser([name]).explain(X[0], name)
+    except (NotImplementedError, ZslearnError):  # a method whose score is no sum
+        return {}
+    parts = dict(zip(explanation.dimensions, explanation.contributions.tolist(), strict=True))
+    best = sorted(parts, key=lambda dimension: -parts[dimension])[:REASONS]
+    return {dimension: parts[dimension] for dimension in best if parts[dimension] > 0}
 
 
 def _answer(names: list[Any], scores: list[float]) -> dict[str, Any]:

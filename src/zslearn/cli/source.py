@@ -51,6 +51,8 @@ class Source:
         from zslearn.datasets import load_table, open_dataset
 
         click.echo("Loading the data ...", err=True)
+        if self._is_store():
+            return self._load_store()
         if self.path is None:
             own = load_table(
                 str(self.features),
@@ -74,6 +76,34 @@ class Source:
 
         return find_split(dataset, self.split)
 
+    def _is_store(self) -> bool:
+        from zslearn.features import is_picture_store
+
+        return self.path is not None and is_picture_store(self.path)
+
+    def _load_store(self) -> ZeroShotDataset:
+        """Join the vectors of a store of pictures with the signatures of their classes."""
+        from dataclasses import replace
+
+        from zslearn.datasets import load_table
+        from zslearn.features import PictureStore
+
+        store = PictureStore.open(str(self.path))
+        if store.y is None:
+            raise InvalidInputError(
+                f"the pictures of {self.path} have no classes; run zslearn features on a folder "
+                "per class, or with --labels."
+            )
+        unseen = list(self.unseen) or None
+        own = load_table(store.X, store.y, str(self.signatures), unseen=unseen)
+        return replace(
+            own,
+            features=str(store.encoder),
+            source=str(self.path),
+            image_files=store.samples,
+            extra={**own.extra, "encoder": store.encoder},
+        )
+
     def _joined(self, dataset: ZeroShotDataset) -> ZeroShotDataset:
         """Put several semantic spaces, each of unit length, side by side as the first."""
         if len(self.semantics) < 2:
@@ -93,9 +123,18 @@ class Source:
             raise click.UsageError(
                 "give a data set PATH, or your own files by --features, --labels and --signatures"
             )
+        if self._is_store():
+            if self.signatures is None or self.labels or self.features:
+                raise click.UsageError(
+                    "a store of pictures needs --signatures, and neither --features nor --labels"
+                )
+            if self.semantics or self.split:
+                raise click.UsageError("--semantics and --split are for a data set PATH")
+            return
         if self.path is not None and (self.labels or self.signatures or self.unseen):
             raise click.UsageError(
-                "--labels, --signatures and --unseen are for your own files, without a PATH"
+                "--labels, --signatures and --unseen are for your own files, without a PATH, and "
+                "--signatures for a store made by zslearn features"
             )
         if self.path is None and (self.semantics or self.split):
             raise click.UsageError("--semantics and --split are for a data set PATH")

@@ -1,9 +1,12 @@
 """Pictures to vectors: pretrained networks, a descriptor of every pixel, stores on disk."""
 
+from zslearn.features.collection import Picture, find_pictures
 from zslearn.features.color import rgb_to_lab
+from zslearn.features.extraction import extract_features
 from zslearn.features.identity import EncoderIdentity
 from zslearn.features.image_encoder import ImageEncoder
 from zslearn.features.patches import patch_means
+from zslearn.features.picture_store import PictureStore, is_picture_store
 from zslearn.features.pixel_store import PixelStore, extract_pixel_features
 from zslearn.features.pixels import PIXEL_FEATURES, pixel_features
 from zslearn.features.preprocessing import Preprocessing
@@ -15,10 +18,15 @@ __all__ = [
     "EncoderIdentity",
     "FeatureStore",
     "ImageEncoder",
+    "Picture",
+    "PictureStore",
     "PixelStore",
     "Preprocessing",
     "dense_sift",
+    "extract_features",
     "extract_pixel_features",
+    "find_pictures",
+    "is_picture_store",
     "patch_means",
     "pixel_features",
     "rgb_to_lab",

@@ -254,4 +254,6 @@ def picture_files(folder: str | Path) -> list[Path]:
 def _reason(error: BaseException) -> str:
     """Return Pillow's reason without the path it repeats."""
     text = first_line(error)
+    if text.startswith("cannot identify image file"):
+        return f"it is damaged or none of {', '.join(_FORMATS)}"
     return text.partition(": ")[2] if text.startswith("[Errno") else text.partition(" '")[0]

@@ -114,7 +114,7 @@ class DaskEngine(Engine):
         except ZslearnError:
             raise
         except Exception as error:
-            if self.client is not None and _is_loss(error):
+            if self.client is not None and is_loss(error):
                 raise EngineError(self.client, error) from error
             raise
 
@@ -231,7 +231,7 @@ def _chunks(X: Any, y: Any, engine: DaskEngine) -> tuple[Outline, list[Any]]:
     return Outline(int(X.shape[1]), np.unique(np.concatenate(present))), pieces
 
 
-def _is_loss(error: Exception) -> bool:
+def is_loss(error: Exception) -> bool:
     """Whether an error of distributed means that the scheduler or all workers are gone."""
     names = {kind.__name__ for kind in type(error).__mro__}
     lost = {"CommClosedError", "CancelledError", "FutureCancelledError", "KilledWorker", "OSError"}

@@ -1,0 +1,151 @@
+"""Vectors of pictures on disk: a store that knows its samples and its encoder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn._files import naming, replacing
+from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn.features.identity import EncoderIdentity
+
+META = "meta.json"
+KIND = "zslearn feature store"
+VERSION = 1
+_IN_MEMORY = 2**30  # bytes of features that are read; more are mapped
+
+
+@dataclass(frozen=True, eq=False)
+class PictureStore:
+    """Features of pictures, as `extract_features` wrote them.
+
+    Attributes
+    ----------
+    folder : Path
+        Where they are.
+    X : ndarray of shape (n_samples, n_features), float32
+        The vectors; a memory map above 1 GB.
+    y : ndarray of str of shape (n_samples,), or None
+        Classes; None for pictures without.
+    samples : tuple of str
+        Names of the pictures inside their folder.
+    encoder : EncoderIdentity
+        What made the vectors.
+    refused : dict of str to str
+        Pictures that could not be read, and why.
+    duplicates : tuple of tuple of str
+        Pictures that are the same file, byte for byte.
+    """
+
+    folder: Path
+    X: NDArray[np.float32]
+    y: NDArray[np.str_] | None
+    samples: tuple[str, ...]
+    encoder: EncoderIdentity
+    refused: dict[str, str]
+    duplicates: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> PictureStore:
+        """Open a complete store.
+
+        Parameters
+        ----------
+        folder : path-like
+            The store.
+
+        Returns
+        -------
+        PictureStore
+
+        Raises
+        ------
+        MissingFileError
+            If it is no store, or not complete.
+        InvalidInputError
+            If it is damaged.
+        """
+        root = Path(folder)
+        meta = read_meta(root)
+        with naming(root):
+            try:
+                X = np.load(root / "X.npy", mmap_mode="r", allow_pickle=False)
+                y = _labels(root, meta)
+                samples = tuple(json.loads((root / "samples.json").read_text("utf-8")))
+                encoder = EncoderIdentity.from_dict(meta["encoder"])
+                refused, duplicates = dict(meta["refused"]), tuple(map(tuple, meta["duplicates"]))
+            except (KeyError, TypeError, EOFError, ValueError) as error:
+                raise InvalidInputError(
+                    f"the store is damaged ({error}). Make it again."
+                ) from error
+            if X.ndim != 2 or len(X) != len(samples) or (y is not None and len(y) != len(X)):
+                raise InvalidInputError("the store is damaged: its files do not fit together.")
+        X = X if X.nbytes > _IN_MEMORY else np.array(X)
+        return cls(root, X, y, samples, encoder, refused, duplicates)
+
+
+def is_picture_store(folder: str | os.PathLike[str]) -> bool:
+    """Say whether a folder is a complete store of vectors of pictures."""
+    root = Path(folder)
+    return (root / META).is_file() and (root / "samples.json").is_file()
+
+
+def read_meta(root: Path) -> dict[str, Any]:
+    """Read the description of a store."""
+    try:
+        meta = json.loads((root / META).read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise MissingFileError(
+            f"{root} is no complete store of pictures: it has no {META}. Make it by zslearn "
+            "features."
+        ) from error
+    except ValueError as error:
+        raise InvalidInputError(f"{root / META} is damaged ({error}).") from error
+    if not isinstance(meta, dict) or meta.get("kind") != KIND or meta.get("version") != VERSION:
+        raise InvalidInputError(f"{root / META} does not describe a feature store.")
+    if "encoder" not in meta:
+        raise InvalidInputError(f"the store {root} was not made from pictures by an encoder.")
+    return meta
+
+
+def write_vectors(path: Path, parts: Iterable[Path], shape: tuple[int, int]) -> None:
+    """Join matrices of float32 to one file, one of them in memory at a time."""
+    header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+    with replacing(path) as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        for part in parts:
+            rows = np.load(part, allow_pickle=False)
+            file.write(np.ascontiguousarray(rows, "<f4").tobytes())
+
+
+def write_labels(root: Path, labels: Sequence[str | None]) -> list[str] | None:
+    """Write labels as numbers and return the class names; None where there are no labels."""
+    if any(label is None for label in labels):
+        return None
+    names, y = np.unique(np.array(labels, dtype=str), return_inverse=True)
+    with replacing(root / "y.npy") as file:
+        np.save(file, y, allow_pickle=False)
+    classes: list[str] = names.tolist()
+    return classes
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON: whole or not at all."""
+    with replacing(path) as file:
+        file.write(json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8"))
+
+
+def _labels(root: Path, meta: dict[str, Any]) -> NDArray[np.str_] | None:
+    if meta.get("classes") is None:
+        return None
+    labels: NDArray[np.str_] = np.array(meta["classes"], dtype=str)[
+        np.load(root / "y.npy", allow_pickle=False)
+    ]
+    return labels

@@ -1,0 +1,177 @@
+"""From a folder of pictures to a recognized new class, in three commands."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.features.tiny_onnx import write_onnx
+from zslearn.datasets import make_shapes
+from zslearn.features import ImageEncoder, PictureStore
+from zslearn.persistence import load
+
+
+@pytest.fixture(scope="module")
+def shapes():
+    return make_shapes(12, 3, n_per_class=4, random_state=0)
+
+
+@pytest.fixture
+def photos(tmp_path, shapes):
+    """A folder per class of seen classes, another with pictures of unseen ones, the class table."""
+    for i, (label, pixels) in enumerate(zip(shapes.y, shapes.pictures, strict=True)):
+        side = "seen" if label in shapes.split.seen else "new"
+        file = tmp_path / side / label / f"{i}.png"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels).save(file)
+    shapes.signatures.to_csv(tmp_path / "classes.csv")
+    write_onnx(tmp_path / "net.onnx")
+    return tmp_path
+
+
+@pytest.fixture
+def store(run, photos):
+    encoder = f"onnx:{photos / 'net.onnx'}"
+    result = run("features", photos / "seen", "--out", photos / "store", "--encoder", encoder)
+    assert result.exit_code == 0, result.output
+    return photos / "store"
+
+
+@pytest.fixture
+def picture_model(run, photos, store):
+    model = photos / "model.zsl"
+    result = run("fit", store, "--signatures", photos / "classes.csv", "--save", model)
+    assert result.exit_code == 0, result.output
+    return model
+
+
+def test_features_says_what_it_made(run, photos):
+    (photos / "seen" / "readme.txt").write_text("no class")
+    encoder = f"onnx:{photos / 'net.onnx'}"
+    arguments = ["features", photos / "seen", "--out", photos / "s", "--encoder", encoder]
+    result = run(*arguments)
+    assert result.exit_code == 1
+    assert "the file 'readme.txt' beside them" in result.stderr
+    target = next(p for p in (photos / "seen").iterdir() if p.is_dir())
+    shutil.move(photos / "seen" / "readme.txt", target / "readme.txt")
+    copied = next(target.glob("*.png"))
+    shutil.copy(copied, target / "z copy.png")
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    assert f"Left out {target.name}/readme.txt: it is damaged or none of" in result.stderr
+    assert f"The same bytes: {target.name}/{copied.name}, {target.name}/z copy.png" in result.stderr
+    assert "left out    1" in result.stdout
+    facts = json.loads(run(*arguments, "--json").stdout)
+    assert (facts["pictures"], facts["classes"], facts["features"]) == (49, 12, 48)
+    assert list(facts["refused"]) == [f"{target.name}/readme.txt"]
+
+
+def test_strict_stops(photos, refused):
+    target = next((photos / "seen").iterdir())
+    (target / "0 readme.txt").write_text("no picture")
+    encoder = f"onnx:{photos / 'net.onnx'}"
+    line = refused(
+        "features", photos / "seen", "--out", photos / "s", "--encoder", encoder, "--strict"
+    )
+    assert "0 readme.txt cannot be read as a picture" in line
+
+
+def test_a_cluster_makes_the_same_bits(run, photos, store):
+    encoder = f"onnx:{photos / 'net.onnx'}"
+    arguments = ["--out", photos / "s", "--encoder", encoder, "--dask", "local"]
+    result = run("features", photos / "seen", *arguments)
+    assert result.exit_code == 0, result.output
+    for name in ("X.npy", "y.npy", "samples.json", "meta.json"):
+        assert (photos / "s" / name).read_bytes() == (store / name).read_bytes()
+
+
+def test_the_model_knows_its_encoder(picture_model, photos):
+    identity = ImageEncoder(f"onnx:{photos / 'net.onnx'}").identity
+    assert load(picture_model).encoder_ == identity.as_dict()
+
+
+def test_pictures_of_new_classes_are_named(run, picture_model, photos, shapes):
+    result = run("predict", picture_model, photos / "new", "--unseen-only", "--json")
+    assert result.exit_code == 0, result.output
+    rows = json.loads(result.stdout)
+    assert len(rows) == 12
+    right = [row["class"] in row["sample"] for row in rows]
+    assert np.mean(right) > 0.4  # chance is 1/3
+    # The same answers from a store, and from features made in Python.
+    encoder = f"onnx:{photos / 'net.onnx'}"
+    run("features", photos / "new", "--out", photos / "new.store", "--encoder", encoder)
+    stored = run("predict", picture_model, photos / "new.store", "--unseen-only", "--json")
+    assert [row["class"] for row in json.loads(stored.stdout)] == [row["class"] for row in rows]
+    X = PictureStore.open(photos / "new.store").X
+    named = load(picture_model).predict(X, candidates=list(shapes.split.unseen))
+    assert named.tolist() == [row["class"] for row in rows]
+
+
+def test_a_single_picture_is_answered_with_reasons(run, picture_model, photos):
+    picture = next((photos / "new").rglob("*.png"))
+    result = run("predict", picture_model, picture, "--top", 2)
+    assert result.exit_code == 0, result.output
+    *_, last = result.stdout.splitlines()
+    assert last.startswith("because ")
+    facts = json.loads(run("predict", picture_model, picture, "--json").stdout)
+    assert set(facts[0]) == {"sample", "class", "score", "because"}
+    reasons = list(facts[0]["because"].values())
+    assert reasons == sorted(reasons, reverse=True)
+    assert min(reasons) > 0
+    known = set(load(picture_model).signatures_.dimensions)
+    assert set(facts[0]["because"]) <= known
+
+
+def test_bad_pictures_are_left_out_of_an_answer(run, picture_model, photos, refused):
+    picture = next((photos / "new").rglob("*.png"))
+    bad = photos / "bad.jpg"
+    bad.write_bytes(b"no picture")
+    result = run("predict", picture_model, picture, bad)
+    assert result.exit_code == 0, result.output
+    assert "Left out: " in result.stderr
+    assert "bad.jpg cannot be read as a picture" in result.stderr
+    assert "bad.jpg cannot be read as a picture" in refused("predict", picture_model, bad)
+    assert "there is no picture none.png" in refused("predict", picture_model, "none.png")
+
+
+def test_vectors_of_another_encoder_are_refused(run, picture_model, photos, refused):
+    write_onnx(photos / "other.onnx", mean=True)
+    other = f"onnx:{photos / 'other.onnx'}"
+    run("features", photos / "new", "--out", photos / "other", "--encoder", other)
+    line = refused("predict", picture_model, photos / "other")
+    assert "was made by the encoder onnx:" in line
+    assert "the model was trained with onnx:" in line
+
+
+def test_an_encoder_that_changed_is_refused(picture_model, photos, refused):
+    write_onnx(photos / "net.onnx", mean=True)
+    picture = next((photos / "new").rglob("*.png"))
+    assert "Install the one that was used" in refused("predict", picture_model, picture)
+
+
+def test_a_model_without_an_encoder_takes_no_pictures(model, own, refused):
+    Image.new("RGB", (8, 8)).save(own / "a.png")
+    assert "was not trained on pictures" in refused("predict", model, own / "a.png")
+
+
+def test_a_store_needs_signatures_and_classes(run, store, photos, refused):
+    result = run("fit", store, "--save", photos / "m.zsl")
+    assert result.exit_code == 2
+    assert "a store of pictures needs --signatures" in result.stderr
+    encoder = f"onnx:{photos / 'net.onnx'}"
+    one = next((photos / "seen").iterdir())
+    run("features", one, "--out", photos / "bare", "--encoder", encoder)
+    table = photos / "classes.csv"
+    line = refused("fit", photos / "bare", "--signatures", table, "--save", photos / "m.zsl")
+    assert "have no classes" in line
+
+
+def test_a_store_can_be_evaluated(run, store, photos, shapes):
+    unseen = ",".join(shapes.split.seen[:3])
+    table = photos / "classes.csv"
+    arguments = ["--signatures", table, "--unseen", unseen, "--method", "sae", "--json"]
+    result = run("evaluate", store, *arguments)
+    assert result.exit_code == 0, result.output
+    assert "accuracy" in result.stdout

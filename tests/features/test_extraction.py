@@ -1,0 +1,264 @@
+"""Folders of pictures become stores, whatever is in the way."""
+
+import hashlib
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.features.picture_files import BAD
+from tests.features.tiny_onnx import write_onnx
+from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn.features import ImageEncoder, PictureStore, extract_features, find_pictures
+from zslearn.features import extraction as module
+from zslearn.scale import StoreSource
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Seventy small pictures of two classes."""
+    rng = np.random.default_rng(0)
+    for i in range(70):
+        file = tmp_path / "pictures" / ("cat" if i % 3 else "dog") / f"{i:02d}.png"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(rng.integers(0, 256, (6, 8, 3), dtype=np.uint8)).save(file)
+    return tmp_path / "pictures"
+
+
+@pytest.fixture
+def encoder(tmp_path):
+    return ImageEncoder(write_onnx(tmp_path / "net.onnx"), n_jobs=2)
+
+
+def digest(store):
+    """SHA-256 of every file of a store by name."""
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in store.rglob("*.*")}
+
+
+def test_a_store_holds_vectors_classes_names_and_the_encoder(folder, encoder, tmp_path):
+    pictures = find_pictures(folder)
+    store = extract_features(pictures, tmp_path / "s", encoder)
+    assert store.samples == tuple(picture.name for picture in pictures)
+    assert store.y.tolist() == [picture.name.split("/")[0] for picture in pictures]
+    assert np.array_equal(store.X, encoder.transform([picture.path for picture in pictures]))
+    assert store.encoder == encoder.identity
+    assert (store.refused, store.duplicates) == ({}, ())
+    assert not (tmp_path / "s" / "parts").exists()
+    source = StoreSource(tmp_path / "s")
+    assert source.names[source.labels()].tolist() == store.y.tolist()
+    assert np.array_equal(source.read(30, 40), store.X[30:40])
+
+
+def test_the_same_bits_whatever_the_threads(folder, encoder, tmp_path):
+    pictures = find_pictures(folder)
+    extract_features(pictures, tmp_path / "a", encoder)
+    one = ImageEncoder(encoder.model, n_jobs=1, batch_size=5)
+    extract_features(pictures, tmp_path / "b", one, progress=True)
+    assert digest(tmp_path / "a") == digest(tmp_path / "b")
+
+
+def test_a_stopped_run_continues_and_encodes_nothing_twice(folder, encoder, tmp_path, monkeypatch):
+    pictures = find_pictures(folder)
+    extract_features(pictures, tmp_path / "whole", encoder)
+    seen = []
+    original = module.encode_chunk
+
+    def counted(chunk, **settings):
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        seen.append(chunk[0].name)
+        return original(chunk, **settings)
+
+    monkeypatch.setattr(module, "encode_chunk", counted)
+    one = ImageEncoder(encoder.model, n_jobs=1)
+    with pytest.raises(KeyboardInterrupt):
+        extract_features(pictures, tmp_path / "s", one)
+    with pytest.raises(MissingFileError, match=r"is no complete store of pictures"):
+        PictureStore.open(tmp_path / "s")
+    monkeypatch.setattr(module, "encode_chunk", original)
+    calls = []
+    store = extract_features(
+        pictures, tmp_path / "s", one, spread=lambda f, xs: (calls.append(x) or f(x) for x in xs)
+    )
+    assert [chunk[0].name for chunk in calls] == [pictures[64].name]
+    assert digest(tmp_path / "s") == digest(tmp_path / "whole")
+    again = extract_features(pictures, tmp_path / "s", one, spread=None)
+    assert again.samples == store.samples
+
+
+@pytest.mark.parametrize("moment", ["write_vectors", "write_labels", "write_json"])
+def test_a_run_stopped_at_the_end_continues(folder, encoder, tmp_path, monkeypatch, moment):
+    pictures = find_pictures(folder)
+    extract_features(pictures, tmp_path / "whole", encoder)
+    original = getattr(module, moment)
+
+    def stopped(path, *values):
+        if "parts" in path.parts:
+            return original(path, *values)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, moment, stopped)
+    with pytest.raises(KeyboardInterrupt):
+        extract_features(pictures, tmp_path / "s", encoder)
+    monkeypatch.setattr(module, moment, original)
+    extract_features(pictures, tmp_path / "s", encoder)
+    assert digest(tmp_path / "s") == digest(tmp_path / "whole")
+
+
+KILLED = """
+import os, random, signal, sys, time
+import onnxruntime
+from zslearn.features import ImageEncoder, extract_features, find_pictures
+
+folder, model, store = sys.argv[1:]
+pictures = find_pictures(folder)
+draw = random.Random(0)
+killed = 0
+while killed < 20:
+    child = os.fork()
+    if not child:
+        extract_features(pictures, store, ImageEncoder(model, batch_size=1, n_jobs=2))
+        os._exit(0)
+    wanted = sum(name.endswith(".json") for name in os.listdir(store + "/parts")) + 1 \\
+        if os.path.isdir(store + "/parts") else 1
+    while os.waitpid(child, os.WNOHANG)[0] == 0:
+        parts = os.listdir(store + "/parts") if os.path.isdir(store + "/parts") else []
+        if len([name for name in parts if name.endswith(".json")]) >= wanted:
+            time.sleep(draw.uniform(0, 0.01))
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            killed += 1
+            break
+    else:
+        break
+print(killed, os.path.exists(store + "/meta.json"))
+"""
+
+
+def test_killed_twenty_times_the_result_has_the_same_bits(encoder, tmp_path):
+    rng = np.random.default_rng(1)
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for i in range(1600):
+        Image.fromarray(rng.integers(0, 256, (5, 5, 3), dtype=np.uint8)).save(
+            folder / f"{i:04d}.bmp"
+        )
+    pictures = find_pictures(folder)
+    extract_features(pictures, tmp_path / "whole", encoder)
+    command = [sys.executable, "-c", KILLED, str(folder), encoder.model, str(tmp_path / "s")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["20", "False"]
+    extract_features(pictures, tmp_path / "s", encoder)
+    assert digest(tmp_path / "s") == digest(tmp_path / "whole")
+
+
+def test_bad_files_are_listed_and_left_out(folder, encoder, tmp_path):
+    good = find_pictures(folder)
+    for name, content in BAD.items():
+        (folder / "dog" / name).write_bytes(content)
+    (folder / "cat" / "gone.png").symlink_to(tmp_path / "nowhere")
+    store = extract_features(find_pictures(folder), tmp_path / "s", encoder)
+    assert store.samples == tuple(picture.name for picture in good)
+    assert len(BAD) >= 30
+    assert set(store.refused) == {f"dog/{name}" for name in BAD} | {"cat/gone.png"}
+    assert store.refused["dog/text.jpg"].startswith("it is damaged or none of BMP")
+    assert store.refused["cat/gone.png"] == "no such file or directory"
+    assert np.array_equal(store.X, encoder.transform([picture.path for picture in good]))
+    with pytest.raises(InvalidInputError, match=r"bad colors\.png cannot be read as a picture"):
+        extract_features(find_pictures(folder / "dog"), tmp_path / "t", encoder, strict=True)
+
+
+def test_only_bad_files_make_no_store(encoder, tmp_path):
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "a.png").write_bytes(b"nothing")
+    with pytest.raises(InvalidInputError, match=r"none of the 1 files could be read .* a\.png: it"):
+        extract_features(find_pictures(tmp_path / "p"), tmp_path / "s", encoder)
+
+
+def test_copies_are_reported(folder, encoder, tmp_path):
+    first = find_pictures(folder)[0].path
+    (folder / "dog" / "copy.png").write_bytes(first.read_bytes())
+    store = extract_features(find_pictures(folder), tmp_path / "s", encoder)
+    assert store.duplicates == (("cat/01.png", "dog/copy.png"),)
+
+
+def test_a_store_is_not_mixed(folder, encoder, tmp_path):
+    pictures = find_pictures(folder)
+    extract_features(pictures, tmp_path / "s", encoder)
+    with pytest.raises(InvalidInputError, match="was begun with other pictures or labels"):
+        extract_features(pictures[1:], tmp_path / "s", encoder)
+    flip = ImageEncoder(encoder.model, views="flip")
+    with pytest.raises(InvalidInputError, match="was begun with another encoder"):
+        extract_features(pictures, tmp_path / "s", flip)
+    with pytest.raises(InvalidInputError, match="holds something else"):
+        extract_features(pictures, folder, encoder)
+    with pytest.raises(InvalidInputError, match="there are no pictures"):
+        extract_features([], tmp_path / "t", encoder)
+
+
+@pytest.mark.parametrize("damage", ["X.npy", "y.npy", "samples.json", "meta.json"])
+def test_a_damaged_store_is_refused(folder, encoder, tmp_path, damage):
+    extract_features(find_pictures(folder), tmp_path / "s", encoder)
+    file = tmp_path / "s" / damage
+    whole = file.read_bytes()
+    for content in (b"", whole[: len(whole) // 2], b"[]"):
+        file.write_bytes(content)
+        with pytest.raises(InvalidInputError, match=r"damaged|does not describe"):
+            PictureStore.open(tmp_path / "s")
+
+
+def test_pictures_without_classes(folder, encoder, tmp_path):
+    store = extract_features(find_pictures(folder / "cat"), tmp_path / "s", encoder)
+    assert store.y is None
+    assert PictureStore.open(tmp_path / "s").y is None
+    assert store.samples[0] == "01.png"
+
+
+def test_classes_from_a_list(folder, tmp_path):
+    for title in ("", "file,class\n"):
+        (tmp_path / "l.csv").write_text(f'{title}dog/00.png,canine\n"cat/01.png","cat, tame"\n')
+        found = find_pictures(folder, tmp_path / "l.csv")
+        assert [(picture.name, picture.label) for picture in found] == [
+            ("cat/01.png", "cat, tame"),
+            ("dog/00.png", "canine"),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "lists no pictures"),
+        ("file,class\n", "lists no pictures"),
+        ("dog/00.png\n", "entry 1 must be a file and its class"),
+        ("dog/00.png,\n", "entry 1 must be"),
+        ("a,b\ndog/99.png,x\n", "there is no file 'dog/99.png'"),
+        ("dog/00.png,a\ndog/00.png,b\n", "lists 'dog/00.png' twice"),
+    ],
+)
+def test_wrong_lists_are_refused(folder, tmp_path, text, message):
+    (tmp_path / "l.csv").write_text(text)
+    with pytest.raises(InvalidInputError, match=rf"l\.csv: .*{message}"):
+        find_pictures(folder, tmp_path / "l.csv")
+
+
+def test_folders_that_cannot_be_taken(folder, tmp_path):
+    with pytest.raises(MissingFileError, match="There is no folder"):
+        find_pictures(tmp_path / "none")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / ".hidden").touch()
+    with pytest.raises(InvalidInputError, match="holds no files"):
+        find_pictures(tmp_path / "empty")
+    (folder / "loose.png").touch()
+    with pytest.raises(InvalidInputError, match=r"the file 'loose\.png' beside them"):
+        find_pictures(folder)
+
+
+def test_the_description_is_plain_json(folder, encoder, tmp_path):
+    extract_features(find_pictures(folder), tmp_path / "s", encoder)
+    meta = json.loads((tmp_path / "s" / "meta.json").read_text())
+    assert meta["classes"] == ["cat", "dog"]
+    assert meta["encoder"]["sha256"] == encoder.identity.sha256
