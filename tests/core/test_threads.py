@@ -2,9 +2,16 @@ import threading
 import time
 
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from zslearn.core.threads import map_in_order, n_threads, one_blas_thread, threads
+from zslearn.core.threads import (
+    limit_blas,
+    limit_blas_for,
+    map_blocks,
+    map_in_order,
+    n_threads,
+    threads,
+)
 from zslearn.exceptions import InvalidInputError
 
 
@@ -44,12 +51,12 @@ def test_blas_keeps_to_one_thread_until_the_last_user_is_done():
     inside, leave = threading.Event(), threading.Event()
 
     def hold():
-        with one_blas_thread():
+        with limit_blas(1):
             inside.set()
             leave.wait(5)
 
     other = threading.Thread(target=hold)
-    with one_blas_thread():
+    with limit_blas(1):
         other.start()
         inside.wait(5)
     assert set(blas_threads()) == {1}
@@ -70,3 +77,37 @@ def test_the_knob(monkeypatch):
     assert 1 <= n_threads() <= 16
     with pytest.raises(InvalidInputError, match="at least 1; got 0"), threads(0):
         pass
+
+
+def test_the_smallest_wish_is_in_force_and_no_limit_is_ever_raised():
+    before = blas_threads()
+    with limit_blas(1):
+        with limit_blas(1000):
+            assert set(blas_threads()) == {1}
+        assert set(blas_threads()) == {1}
+    with limit_blas(1000):
+        assert blas_threads() == before
+    assert blas_threads() == before
+
+
+@pytest.fixture
+def two_blas_threads():
+    with threadpool_limits(2, user_api="blas"):
+        yield
+
+
+def test_small_work_gets_one_blas_thread_and_large_work_what_the_knob_says(two_blas_threads):
+    with limit_blas_for(1e6):
+        assert set(blas_threads()) == {1}
+    with threads(2), limit_blas_for(1e12):
+        assert set(blas_threads()) == {2}
+    with threads(1), limit_blas_for(1e12):
+        assert set(blas_threads()) == {1}
+    assert set(blas_threads()) == {2}
+
+
+def test_the_knob_reaches_blas_in_a_prediction(two_blas_threads):
+    found = []
+    with threads(1):
+        list(map_blocks(lambda i: found.extend(blas_threads()), [0], 1e5))
+    assert set(found) == {1}

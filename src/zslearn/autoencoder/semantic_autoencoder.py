@@ -15,6 +15,7 @@ from zslearn._parameters import Constraint, Either, Number, check_parameters
 from zslearn.core import sylvester
 from zslearn.core.moments import PairMoments
 from zslearn.core.row_space import row_space
+from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 
 Solver = Literal["auto", "spectral", "tridiagonal", "reference"]
@@ -163,6 +164,7 @@ class SemanticAutoencoder(TiedLinearMap):
         self.lam = lam
         self.solver = solver
 
+    @limits_blas
     def fit(self, X: Any, y: Any) -> SemanticAutoencoder:
         """Learn W from paired rows, forgetting whatever was learned before.
 
@@ -190,6 +192,7 @@ class SemanticAutoencoder(TiedLinearMap):
             self.coef_ = self._solved(PairMoments.of(X, S), lam)
         return self
 
+    @limits_blas
     def partial_fit(self, X: Any, y: Any) -> SemanticAutoencoder:
         """Add a batch to all batches given since the last `fit` and solve again.
 

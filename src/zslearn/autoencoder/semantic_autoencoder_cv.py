@@ -16,6 +16,7 @@ from zslearn.core import sylvester
 from zslearn.core.lam_grid import RELATIVE_LAMS, checked_lams
 from zslearn.core.moments import PairMoments
 from zslearn.core.row_space import row_space
+from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import choose
 
@@ -90,6 +91,7 @@ class SemanticAutoencoderCV(TiedLinearMap):
         self.direction = direction
         self.solver = solver
 
+    @limits_blas
     def fit(self, X: Any, y: Any) -> SemanticAutoencoderCV:
         """Choose λ and learn W from paired rows.
 

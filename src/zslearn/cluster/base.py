@@ -17,6 +17,7 @@ from zslearn.cluster.tags import MappingTags
 from zslearn.core.gathered import Gathered
 from zslearn.core.learner import MomentLearner, MomentPlan
 from zslearn.core.moments import Moments
+from zslearn.core.threads import limit_blas_for, limits_blas
 from zslearn.exceptions import InvalidInputError
 
 
@@ -73,6 +74,7 @@ class RowMapping(LinearMapping):
 
     mapping_tags: ClassVar[MappingTags] = MappingTags(closed_form=False, incremental=False)
 
+    @limits_blas
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the mapping.
 
@@ -107,6 +109,7 @@ class MomentMapping(MomentLearner, LinearMapping):
     def _coef(self, statistics: Statistics) -> NDArray:
         """Return `coef_` for these statistics."""
 
+    @limits_blas
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the mapping, forgetting whatever was learned before.
 
@@ -127,6 +130,7 @@ class MomentMapping(MomentLearner, LinearMapping):
         check_several_classes(statistics.classes, type(self).__name__)
         return self._learn(statistics)
 
+    @limits_blas
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a batch to those given since the last `fit` and learn again from all of them.
 
@@ -192,7 +196,8 @@ class MomentMapping(MomentLearner, LinearMapping):
         self._statistics = None
         self.n_features_in_ = gathered.total.n_features
         check_several_classes(gathered.classes, type(self).__name__)
-        return self._learn(gathered)
+        with limit_blas_for(float(self.n_features_in_) ** 3):
+            return self._learn(gathered)
 
     def _needs_class_grams(self) -> bool:
         """Whether one Gram matrix per class is needed, not only their sum."""

@@ -17,6 +17,7 @@ from zslearn.core import sylvester
 from zslearn.core.gathered import Gathered
 from zslearn.core.learner import MomentPlan
 from zslearn.core.moments import Moments
+from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 
 ClassWeight = Literal["balanced"] | None
@@ -105,6 +106,7 @@ class SAEMapping(MomentMapping):
         self.cv = cv
         self.random_state = random_state
 
+    @limits_blas
     def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
         """Learn the encoder, choosing λ first if asked to.
 
@@ -130,6 +132,7 @@ class SAEMapping(MomentMapping):
         self._search(X, y, check_groups(groups, len(y)))
         return self._learn(Statistics.of(X, y, by_class=self._needs_class_grams()))
 
+    @limits_blas
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a batch and solve again; `lam` must be a number.
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import math
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, wraps
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from threadpoolctl import ThreadpoolController
 
@@ -19,23 +21,29 @@ from zslearn.core.locks import ForkSafeLock
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 VARIABLE = "ZSLEARN_THREADS"
 # Every thread holds a block of its own, so more of them cost memory on very wide machines.
 _MOST_BY_DEFAULT = 16
 # Starting threads costs about a millisecond, which this many scores take several times over.
 _WORTH_THREADS = 2e7
+# Limiting BLAS costs up to a millisecond; fewer scores than this take less.
+_WORTH_A_LIMIT = 1e4
+# One thread does this many multiplications in about five seconds.
+_WORTH_BLAS_THREADS = 1e11
 _chosen: ContextVar[int | None] = ContextVar("zslearn_threads", default=None)
 
 
 @contextmanager
 def threads(n: int) -> Iterator[None]:
-    """Set how many threads streaming fits and large predictions use inside a ``with`` block.
+    """Set how many threads the library uses inside a ``with`` block.
 
-    Each thread works on a block of its own with one BLAS thread, which is faster than one stream
-    of blocks with all BLAS threads and never uses more cores than asked for. Without it the number
-    is taken from the environment variable ``ZSLEARN_THREADS``, and otherwise is the number of cores
-    this process may use, 16 at most.
+    In streaming fits and large predictions each thread works on a block of its own with one BLAS
+    thread, which is faster than one stream of blocks with all BLAS threads and never uses more
+    cores than asked for. In `fit` on rows in memory it is the number of BLAS threads of large
+    problems; small ones use one. Without it the number is taken from the environment variable
+    ``ZSLEARN_THREADS``, and otherwise is the number of cores this process may use, 16 at most.
 
     Parameters
     ----------
@@ -79,10 +87,10 @@ def map_in_order(
     computing; at most n + 1 items and results exist at once.
     """
     if n == 1:
-        with one_blas_thread():
+        with limit_blas(1):
             yield from map(function, items)
         return
-    with one_blas_thread(), ThreadPoolExecutor(n, "zslearn", _limit_this_thread) as pool:
+    with limit_blas(1), ThreadPoolExecutor(n, "zslearn", _limit_this_thread) as pool:
         pending: deque[Future[Result]] = deque()
         try:
             for item in items:
@@ -111,50 +119,106 @@ def map_blocks(
         Number of results computed in all, each a product over the dimensions.
     """
     if len(blocks) < 2 or size < _WORTH_THREADS:
-        return map(function, blocks)
+        limit = limit_blas(n_threads()) if size > _WORTH_A_LIMIT else nullcontext()
+        with limit:
+            return iter([function(block) for block in blocks])
     return map_in_order(function, blocks, min(n_threads(), len(blocks)))
 
 
 @contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Let every BLAS library work with one thread, until the last of all users is done."""
-    _limit.enter()
+def limit_blas(n: int) -> Iterator[None]:
+    """Let every BLAS library use n threads at most inside a ``with`` block; never more than before.
+
+    The limit holds for the whole process: while several users ask for different ones, the smallest
+    is in force.
+    """
+    _limit.enter(n)
     try:
         yield
     finally:
-        _limit.leave()
+        _limit.leave(n)
+
+
+def limit_blas_for(multiplications: float) -> AbstractContextManager[None]:
+    """Limit BLAS to one thread for small work, and to the number of `n_threads` for large work.
+
+    On a busy machine BLAS threads spend their time waiting for each other: with two of them on two
+    busy cores a fit of seconds took minutes. One thread gets its share of a core.
+    """
+    return limit_blas(1 if multiplications < _WORTH_BLAS_THREADS else n_threads())
+
+
+def limits_blas(fit: Fit) -> Fit:
+    """Decorate a method ``fit(X, ...)`` so that BLAS works in as many threads as its work deserves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zslearn.core.threads import limits_blas
+    >>> class Learner:
+    ...     @limits_blas
+    ...     def fit(self, X):
+    ...         return float(np.trace(X @ X.T))
+    >>> Learner().fit(np.eye(3))
+    3.0
+    """
+
+    @wraps(fit)
+    def limited(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        with limit_blas_for(_multiplications(X)):
+            return fit(self, X, *args, **kwargs)
+
+    return cast(Fit, limited)
+
+
+def _multiplications(X: Any) -> float:
+    """Cost of a Gram matrix of X, the least that a fit takes; lists are small."""
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    return math.prod(map(float, shape)) * min(shape) if len(shape) == 2 else 0.0
 
 
 class _BlasLimit:
-    """The limit holds for the whole process, so its users are counted."""
+    """The limit holds for the whole process, so the wishes of its users are kept."""
 
     def __init__(self) -> None:
         self._lock = ForkSafeLock()
-        self._users = 0
-        self._limiter: Any = None
+        self._wishes: list[int] = []
+        self._before: list[tuple[Any, int]] = []  # libraries and their threads without a limit
 
-    def enter(self) -> None:
+    def enter(self, n: int) -> None:
         with self._lock:
-            if self._users == 0:
-                _in_a_thread_of_its_own(self._set)
-            self._users += 1
+            if not self._wishes:
+                self._before = [(library, library.num_threads) for library in _blas_libraries()]
+            self._wishes.append(n)
+            self._apply()
 
-    def leave(self) -> None:
+    def leave(self, n: int) -> None:
         with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                _in_a_thread_of_its_own(self._limiter.restore_original_limits)
+            self._wishes.remove(n)
+            self._apply()
 
-    def _set(self) -> None:
-        self._limiter = _controller().limit(limits=1, user_api="blas")
+    def _apply(self) -> None:
+        most = min(self._wishes, default=math.inf)
+        _set_threads([(library, int(min(n, most))) for library, n in self._before])
 
 
-def _in_a_thread_of_its_own(function: Callable[[], None]) -> None:
-    # threadpoolctl lets the thread that set a limit change it until that thread has ended, and
-    # the last user is often another thread than the first.
-    helper = Thread(target=function)
-    helper.start()
-    helper.join()
+def _set_threads(wanted: list[tuple[Any, int]]) -> None:
+    """Give libraries their numbers of threads."""
+
+    def open_ones() -> list[tuple[Any, int]]:
+        return [(library, n) for library, n in wanted if library.num_threads != n]
+
+    def work() -> None:
+        for library, n in open_ones():
+            library.set_num_threads(n)
+
+    if open_ones():
+        # threadpoolctl lets the thread that changed a limit change it again until that thread has
+        # ended, and the last user is often another thread than the first.
+        helper = Thread(target=work)
+        helper.start()
+        helper.join()
+    work()  # where this thread has a limit of its own
 
 
 def _limit_this_thread() -> None:
@@ -167,7 +231,15 @@ _limit = _BlasLimit()
 
 @cache
 def _controller() -> ThreadpoolController:
+    # Looking for the libraries takes milliseconds. Both of numpy's and scipy's must be there.
+    importlib.import_module("scipy.linalg")
     return ThreadpoolController()
+
+
+def _blas_libraries() -> list[Any]:
+    """Return what controls each BLAS library that can be controlled."""
+    found = _controller().lib_controllers
+    return [library for library in found if library.user_api == "blas" and library.num_threads]
 
 
 def cores() -> int:

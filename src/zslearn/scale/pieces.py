@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zslearn.core.gathered import Gathered
 from zslearn.core.learner import MomentPlan
 from zslearn.core.moment_pass import Block, MomentPass
-from zslearn.core.threads import one_blas_thread
+from zslearn.core.threads import limit_blas
 from zslearn.scale.block_pass import checked_block_rows
 from zslearn.scale.opening import open_source
 from zslearn.scale.source import ArraySource, ChainSource, Source
@@ -94,7 +94,7 @@ def gather_piece(piece: Piece, plan: MomentPlan) -> Gathered:
     source = piece.opened()
     under_way = MomentPass(plan, source.n_features)
     size = checked_block_rows(None, source.n_features, plan)
-    with one_blas_thread():
+    with limit_blas(1):
         for block in source.blocks(size):
             under_way.set_origin(block)
             moved = Block(piece.first + block.first, block.X, block.y)

@@ -19,6 +19,7 @@ from zslearn.core.lazy_rows import LazyRows
 from zslearn.core.learner import MomentLearner
 from zslearn.core.nearest import BLOCK_BYTES
 from zslearn.core.rows import RowTransform
+from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError, TransductiveBatchError
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.inputs import SIGNATURES, as_signatures, single
@@ -70,6 +71,7 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
     cv_results_: dict[str, Any] | None
     best_params_: dict[str, Any]
 
+    @limits_blas
     def fit(self, X: Any, y: Any) -> ZeroShotClassifier:
         """Learn from samples of the seen classes.
 

@@ -13,6 +13,7 @@ from zslearn.core.gathered import Gathered, gather_rows
 from zslearn.core.learner import MomentLearner, MomentPlan
 from zslearn.core.moments import Moments
 from zslearn.core.rows import RowTransform
+from zslearn.core.threads import limit_blas_for
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
@@ -81,7 +82,8 @@ class MomentClassifier(MomentLearner, ZeroShotClassifier):
         self.n_features_in_ = gathered.n_features
         self.classes_ = gathered.total.classes
         self._set_signatures(self.classes_, table)
-        self._learn(gathered.numbered(self.classes_))
+        with limit_blas_for(float(gathered.total.n_features) ** 3):
+            self._learn(gathered.numbered(self.classes_))
         return self
 
     def _check_gathered(self, gathered: Gathered) -> None:

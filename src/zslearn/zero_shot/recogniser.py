@@ -135,10 +135,7 @@ class Recogniser:
         ndarray of shape (n_samples, n_candidates)
         """
         rows = self._model._ready_rows(X)
-        blocks = [
-            np.concatenate([block.scores(rows[part]) for part in self._parts(rows, block)])
-            for block in self._candidates.blocks()
-        ]
+        blocks = [self._all(rows, block) for block in self._candidates.blocks()]
         return blocks[0] if len(blocks) == 1 else np.hstack(blocks)
 
     def explain(self, x: ArrayLike, name: Any) -> Explanation:
@@ -236,6 +233,12 @@ class Recogniser:
         if self._model.zero_shot_tags.transductive:
             return iter([slice(0, X.shape[0])])
         return row_blocks(X.shape[0], max(block.size, X.shape[1]) * 8)
+
+    def _all(self, X: Any, block: Block) -> NDArray:
+        """Scores of the candidates of a block."""
+        parts = list(self._parts(X, block))
+        size = X.shape[0] * block.size
+        return np.concatenate(list(map_blocks(lambda rows: block.scores(X[rows]), parts, size)))
 
     def _best(self, X: Any, block: Block, k: int) -> tuple[NDArray[np.intp], NDArray]:
         """Numbers and scores of the best candidates of a block."""

@@ -18,6 +18,7 @@ from zslearn.core.moments import Moments
 from zslearn.core.nearest import Targets
 from zslearn.core.paths import fold_accuracy
 from zslearn.core.sylvester import Method
+from zslearn.core.threads import limits_blas
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
@@ -150,6 +151,7 @@ class SAEClassifier(MomentClassifier):
         self.solver = solver
 
     @available_if(_takes_batches)
+    @limits_blas
     def partial_fit(self, X: Any, y: Any) -> SAEClassifier:
         """Add a batch to all batches given since the last `fit` and solve again.
 
