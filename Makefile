@@ -12,7 +12,7 @@ SOURCES := pyproject.toml constraints.txt
 help:
 	@echo "make demo   set up, recognise unseen animals, run a short form of the paper's experiments"
 	@echo "make test   set up and run the tests"
-	@echo "make fuzz   damage the files of every reader thousands of times (CASES=5000)"
+	@echo "make fuzz   damage the files of every reader thousands of times (CASES=5000) and models 10,000 times (MODELS)"
 	@echo "make lint   ruff, mypy and the import rules"
 	@echo "make test-lowest  a smoke with the oldest versions that pyproject.toml allows"
 	@echo "make clean  remove the environment and caches"
@@ -44,7 +44,8 @@ test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python scripts/smoke.py
 
 fuzz: $(STAMP)dev
-	ZSLEARN_FUZZ_CASES=$(or $(CASES),5000) $(BIN)/python -m pytest -n 2 tests/fuzz $(ARGS)
+	ZSLEARN_FUZZ_CASES=$(or $(CASES),5000) ZSLEARN_FUZZ_MODELS=$(or $(MODELS),10000) \
+		$(BIN)/python -m pytest -n 2 tests/fuzz $(ARGS)
 
 lint: $(STAMP)dev
 	$(BIN)/ruff check .

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.fuzz.mutation import changed_model
-
 X = np.random.default_rng(0).standard_normal((6, 4))
 NAMES = ["cat", "dog", "fox"]
 Y = [NAMES[i] for i in (0, 1, 2, 0, 1, 2)]
@@ -299,25 +297,6 @@ def write_model(folder):
     )
 
 
-def write_dice(folder):
-    """Write what decides how a model is changed inside, behind its checksum."""
-    (folder / "dice").write_bytes(bytes(range(16)))
-
-
-def read_changed_model(folder):
-    """Change a value or an array of a model, give it a fitting checksum and load it."""
-    import tempfile
-
-    from zslearn.persistence import container, load
-
-    rng = np.random.default_rng(list((folder / "dice").read_bytes()))
-    with tempfile.TemporaryDirectory() as place:
-        write_model(Path(place))
-        document, tensors = container.read(Path(place, "m.zsl"))
-        container.write(Path(place, "m.zsl"), *changed_model(document, tensors, rng))
-        return load(Path(place, "m.zsl"))
-
-
 def read_model(folder):
     from zslearn.persistence import load
 
@@ -343,5 +322,4 @@ TARGETS = {
     "store": Target(write_store, read_store),
     "archives": Target(write_archives, read_archives),
     "model": Target(write_model, read_model),
-    "changed_model": Target(write_dice, read_changed_model),
 }

@@ -64,7 +64,7 @@ def test_bytes_set_at_random_never_load_as_another_model(saved, data):
 def test_cut_off_files_are_refused(saved, length):
     path, content, *_ = saved
     path.write_bytes(content[: length % len(content)])
-    with pytest.raises(ModelFileError, match="cannot be loaded as a model"):
+    with pytest.raises(ModelFileError, match="cannot be loaded as a zslearn model"):
         load(path)
 
 

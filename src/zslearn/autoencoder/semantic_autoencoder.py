@@ -26,6 +26,7 @@ class TiedLinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """Encode with W and decode with its transpose; how W is learned is the subclass's business."""
 
     parameter_constraints: ClassVar[dict[str, Constraint]] = {"solver": Either(*SOLVERS)}
+    learned_shapes: ClassVar[dict[str, str | None]] = {"coef_": "k d"}
     solver: Solver
     coef_: NDArray[Any]
 

@@ -27,6 +27,7 @@ class LinearMapping(TransformerMixin, BaseEstimator):
     A subclass learns `coef_` of shape (n_components, n_features); the metric is ``coef_ᵀ coef_``.
     """
 
+    learned_shapes: ClassVar[dict[str, str | None]] = {"classes_": "names c", "coef_": "p d"}
     mapping_tags: ClassVar[MappingTags] = MappingTags()
     coef_: NDArray
     classes_: NDArray

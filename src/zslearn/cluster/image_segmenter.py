@@ -82,6 +82,7 @@ class ImageSegmenter(BaseEstimator):
         "mapping": Either(None, PIXEL_MAPPING),
         "height": Whole(1),
     }
+    learned_shapes: ClassVar = {"coef_": "p 135", "direction_": "p"}
 
     def __init__(self, mapping: MomentMapping | None = None, *, height: int = 100) -> None:
         self.mapping = mapping

@@ -64,6 +64,7 @@ class MLCA(MomentMapping):
         "svd": Flag(),
         "center": Flag(),
     }
+    learned_shapes: ClassVar = {"mean_": "d"}
 
     def __init__(self, svd: bool = False, *, center: bool = False) -> None:
         self.svd = svd

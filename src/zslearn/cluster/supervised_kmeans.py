@@ -101,6 +101,7 @@ class SupervisedKMeans(TransformerMixin, BaseEstimator):
         "restarts": Whole(0),
         "random_state": RandomSource(),
     }
+    learned_shapes: ClassVar = {"classes_": "names c", "mean_": "d", "scale_": "d"}
 
     def __init__(
         self,

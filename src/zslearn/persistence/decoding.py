@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from zslearn.exceptions import InvalidInputError
+from zslearn.persistence.checks import check_estimator
 from zslearn.persistence.encoding import TENSOR_KINDS
 from zslearn.persistence.trusted import estimator_class, record_class
 from zslearn.signatures import Signatures
@@ -20,6 +21,8 @@ SPARSE = {
     "csc_array": sparse.csc_array,
     "csc_matrix": sparse.csc_matrix,
 }
+# Letters an array of text may take: so many whatever the file, or so many times those in it.
+_TEXT_ROOM, _TEXT_RATIO = 2**22, 100
 FLOATS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
@@ -40,7 +43,7 @@ class Decoder:
             "float": lambda node: FLOATS[node["value"]],
             "scalar": self._scalar,
             "array": self._array,
-            "texts": lambda node: np.array(node["items"], dtype=np.str_).reshape(node["shape"]),
+            "texts": self._texts,
             "objects": self._objects,
             "list": lambda node: self._items(node),
             "tuple": lambda node: tuple(self._items(node)),
@@ -81,6 +84,19 @@ class Decoder:
             self._made[name] = tensor.T if node["turned"] else tensor
         return self._made[name]
 
+    def _texts(self, node: Any) -> NDArray[Any]:
+        """Make an array of text, in which every item takes the room of the longest."""
+        items = node["items"]
+        lengths = [len(item) for item in items if isinstance(item, str)]
+        if len(lengths) != len(items):
+            raise InvalidInputError("an array of text holds something else")
+        room = max(lengths, default=0) * len(lengths)
+        if room > max(_TEXT_ROOM, _TEXT_RATIO * sum(lengths)):
+            raise InvalidInputError(
+                f"one text of {max(lengths)} letters among {len(items)} would take {4 * room} bytes"
+            )
+        return np.array(items, dtype=np.str_).reshape(node["shape"])
+
     def _objects(self, node: Any) -> NDArray[Any]:
         values = np.empty(len(node["items"]), dtype=object)
         values[:] = self._items(node)
@@ -90,6 +106,8 @@ class Decoder:
         blocks = {name: slice(start, stop) for name, start, stop in node["blocks"]}
         names, vectors = self.decode(node["names"]), self.decode(node["vectors"])
         table = Signatures(names, vectors, node["dimensions"], blocks=blocks)
+        if table.vectors.dtype != vectors.dtype or table.names.dtype != names.dtype:
+            raise InvalidInputError("the signatures are stored in another type than save writes")
         self._tables.append(table)
         return table
 
@@ -104,12 +122,17 @@ class Decoder:
 
     def _estimator(self, node: Any) -> Any:
         kind = _allowed(estimator_class, node)
-        model = kind(**self._attributes(node["parameters"]))
+        parameters = self._attributes(node["parameters"])
+        model = kind(**parameters)
+        wanted = model.get_params(deep=False).keys()
         state = self._attributes(node["state"])
         for name in state:
-            if name.startswith("__") or callable(getattr(kind, name, None)):
+            if name in wanted or hasattr(kind, name):
                 raise InvalidInputError(f"{name!r} may not be set by a file")
+        if parameters.keys() != wanted:
+            raise InvalidInputError(f"parameters of {kind.__name__} are missing")
         vars(model).update(state)
+        check_estimator(model)
         return model
 
     def _attributes(self, nodes: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from zslearn.exceptions import InvalidTypeError, ModelFileError, ZslearnError
+from zslearn.persistence.checks import check_answers
 from zslearn.persistence.container import read, write
 from zslearn.persistence.decoding import Decoder
 from zslearn.persistence.encoding import Encoder
@@ -95,8 +96,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         if not isinstance(document, dict) or document.get("kind") != "estimator":
             raise ModelFileError(path, "it describes no estimator")
-        return Decoder(tensors).decode(document)
+        model = Decoder(tensors).decode(document)
+        check_is_fitted(model)
+        check_answers(model)
+        return model
     except ModelFileError:
         raise
     except (ZslearnError, *_WRONG_SHAPE) as error:
-        raise ModelFileError(path, f"its content makes no model: {error}") from error
+        raise ModelFileError(
+            path, f"its content makes no model: {str(error).rstrip('.')}"
+        ) from error

@@ -67,6 +67,12 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         "random_state": Seed(),
         "verbose": Whole(0),
     }
+    # Shapes of what `fit` learns, checked when a model is loaded: d features, k dimensions of
+    # signatures, c seen classes, other letters as they come; "" is a number.
+    learned_shapes: ClassVar[Mapping[str, str | None]] = {
+        "classes_": "names c",
+        "seen_signatures_": "c k",
+    }
     feature_norm: str | None = "l2"
     cv_results_: dict[str, Any] | None
     best_params_: dict[str, Any]

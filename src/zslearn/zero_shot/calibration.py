@@ -97,6 +97,7 @@ class CalibratedStacking(ZeroShotClassifier):
         "cv": Either("auto", Whole(2)),
         "holdout": Number(above=0, below=1),
     }
+    learned_shapes: ClassVar = {"seen_signatures_": None, "gamma_": ""}
 
     def __init__(
         self,

@@ -93,6 +93,13 @@ class GradientClassifier(ZeroShotClassifier):
         "max_epochs": Whole(1),
         "batch_size": Either("auto", Whole(1)),
     }
+    learned_shapes: ClassVar = {
+        "parameters_": "arrays",
+        "feature_mean_": "d",
+        "feature_scale_": "",
+        "signature_mean_": "k",
+        "signature_scale_": "",
+    }
 
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
         """Parameters to begin with, for scaled signatures of shape (n_classes, n_dimensions)."""

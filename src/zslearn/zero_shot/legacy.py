@@ -82,6 +82,7 @@ class LegacyAwA(_LegacySAE):
     True
     """
 
+    learned_shapes: ClassVar = {"coef_": "k d"}
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(separable=False, reference=_PAPER)
 
     def __init__(
@@ -112,6 +113,7 @@ class _Projected(_LegacySAE):
     """Demos that first project features to ridge scores of the seen classes."""
 
     parameter_constraints: ClassVar = {"ridge": Number(above=0)}
+    learned_shapes: ClassVar = {"projection_": "d c", "coef_": "k c"}
     ridge: float
 
     def _transformed(self, moments: Moments) -> Moments:

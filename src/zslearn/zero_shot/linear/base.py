@@ -88,6 +88,7 @@ class LinearZeroShotClassifier(MomentClassifier, PenalizedClassifier):
         What was taken for the penalties left to "cv".
     """
 
+    learned_shapes: ClassVar = {"coef_": "k d"}
     cv: int = 5
     random_state: int | None = 0
 

@@ -90,6 +90,7 @@ class KernelESZSLClassifier(BilinearClassifier):
         "width": Number(above=0),
         "n_landmarks": Whole(1),
     }
+    learned_shapes: ClassVar = {"landmarks_": "m d", "dual_": "k m", "scale_": ""}
 
     def __init__(
         self,

@@ -122,6 +122,7 @@ class SAEClassifier(MomentClassifier):
         "lams": Either(None, Numbers(Number(above=0))),
         "solver": Either("auto", "spectral", "tridiagonal"),
     }
+    learned_shapes: ClassVar = {"coef_encode_": "k d", "coef_decode_": "k d"}
     lam_: dict[str, float]
     _moments: Moments | None
 

@@ -119,6 +119,7 @@ class SSVocClassifier(ZeroShotClassifier):
         "lam": Either("cv", Number(above=0)),
         "max_iter": Whole(1),
     }
+    learned_shapes: ClassVar = {"coef_": "k d", "feature_mean_": "d", "signature_mean_": "k"}
 
     def __init__(
         self,

@@ -74,6 +74,7 @@ class PosteriorClassifier(ZeroShotClassifier):
         "penalty": Number(above=0),
         "max_iter": Whole(1),
     }
+    learned_shapes: ClassVar = {"coef_": "d c", "intercept_": "c", "prior_": "c"}
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X = dense(X)

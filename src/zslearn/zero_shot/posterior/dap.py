@@ -107,6 +107,12 @@ class DAPClassifier(ZeroShotClassifier):
         "penalty": Either("cv", Number(above=0)),
         "max_iter": Whole(1),
     }
+    learned_shapes: ClassVar = {
+        "coef_": "d k",
+        "intercept_": "k",
+        "thresholds_": "k",
+        "prior_": "k",
+    }
 
     def __init__(
         self,

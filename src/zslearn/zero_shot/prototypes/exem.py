@@ -105,6 +105,13 @@ class EXEMClassifier(ZeroShotClassifier):
         "metric": Either(*METRICS),
         "nu": Number(above=0, most=1),
     }
+    learned_shapes: ClassVar = {
+        "origin_": "d",
+        "axes_": "d p",
+        "dual_": "c p",
+        "mean_": "p",
+        "deviation_": "p",
+    }
 
     def __init__(
         self,

@@ -96,6 +96,13 @@ class GFZSLClassifier(ZeroShotClassifier):
         "ridge_variance": Either("cv", Number(above=0)),
         "floor": Either("cv", Number(above=0)),
     }
+    learned_shapes: ClassVar = {
+        "mean_dual_": "c d",
+        "mean_": "d",
+        "log_variance_dual_": "c d",
+        "log_variance_": "d",
+        "unit_": "",
+    }
 
     def __init__(
         self,

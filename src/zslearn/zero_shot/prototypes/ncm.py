@@ -102,6 +102,7 @@ class NCMClassifier(ZeroShotClassifier):
         "shrinkage": Number(above=0),
         "max_iter": Whole(1),
     }
+    learned_shapes: ClassVar = {"metric_": "d p", "means_": "c p"}
 
     def __init__(
         self,

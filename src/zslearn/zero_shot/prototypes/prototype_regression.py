@@ -113,6 +113,7 @@ class PrototypeRegression(MomentClassifier):
         "ridge": Either("cv", Number(above=0)),
         "n_repeats": Whole(1),
     }
+    learned_shapes: ClassVar = {"dual_gram_": "c c", "dual_shift_": "c", "dual_coef_": "c d"}
 
     def __init__(
         self,

@@ -32,6 +32,13 @@ class BilinearClassifier(GradientClassifier):
     parameter_constraints: ClassVar = {
         "margin": Number(above=0),
     }
+    learned_shapes: ClassVar = {
+        "coef_": "k d",
+        "parameters_": None,
+        "feature_scale_": None,
+        "signature_mean_": None,
+        "signature_scale_": None,
+    }
 
     def __init__(
         self,

@@ -110,6 +110,7 @@ class JLSEClassifier(ZeroShotClassifier):
         "rounds": Whole(1),
         "max_samples": Whole(1),
     }
+    learned_shapes: ClassVar = {"ridge_coef_": "c d", "feature_mean_": "d", "coef_": "c c"}
 
     def __init__(
         self,

@@ -125,6 +125,7 @@ class SynCClassifier(ZeroShotClassifier):
         "n_phantoms": Either(None, Whole(1)),
         "max_iter": Whole(1),
     }
+    learned_shapes: ClassVar = {"phantoms_": "p k", "coef_": "p d", "scale_": ""}
 
     def __init__(
         self,

@@ -1,0 +1,153 @@
+"""What a model read from a file must be: allowed parameters, declared shapes, finite answers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn._files import first_line
+from zslearn._parameters import Number, Whole, check_parameters, check_value, constraints_of
+from zslearn.cluster import ImageSegmenter
+from zslearn.exceptions import InvalidInputError
+from zslearn.signatures import Signatures
+
+# Products of a few larger numbers overflow, and answers are NaN without a word.
+_LARGEST = {"float64": 1e75, "float32": 1e18, "float16": 6e4}
+_TRIAL_CANDIDATES = 8
+
+
+def check_estimator(model: Any) -> None:
+    """Refuse an estimator whose parameters or learned state its class does not allow."""
+    check_parameters(model)
+    if not any(name.endswith("_") for name in vars(model)):
+        return  # not fitted: a parameter of another estimator
+    _check_chosen(model)
+    _check_shapes(model)
+    _check_classes(model)
+
+
+def check_answers(model: Any) -> None:
+    """Refuse a model that cannot answer for samples drawn at random, or answers with NaN."""
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            finite = np.isfinite(_answers(model)).all()
+    except Exception as error:  # whatever it is, a file that loads must predict
+        raise InvalidInputError(f"it cannot predict ({first_line(error)})") from error
+    if not finite:
+        raise InvalidInputError("it answers with numbers that are not finite")
+
+
+def _check_chosen(model: Any) -> None:
+    """Refuse a value learned for a parameter, such as lam_ for lam, that the parameter forbids."""
+    declared = _declared(type(model))
+    for name, constraint in constraints_of(type(model)).items():
+        value = vars(model).get(f"{name}_")
+        if value is None or f"{name}_" in declared or constraint.allows(value):
+            continue
+        for one in value.values() if type(value) is dict else [value]:
+            check_value(f"{name}_", one, constraint)
+
+
+def _check_shapes(model: Any) -> None:
+    """Compare learned arrays with what the class declares; a letter is one number everywhere."""
+    sizes = _known_sizes(model)
+    for name, declared in _declared(type(model)).items():
+        if not hasattr(model, name):
+            raise InvalidInputError(f"{name} is missing")
+        _check_value(name, getattr(model, name), declared.split(), sizes)
+
+
+def _known_sizes(model: Any) -> dict[str, int]:
+    sizes = {}
+    if hasattr(model, "n_features_in_"):
+        check_value("n_features_in_", model.n_features_in_, Whole(1))
+        sizes["d"] = int(model.n_features_in_)
+        for name, part in vars(model).items():
+            if getattr(part, "n_features_in_", sizes["d"]) != sizes["d"]:
+                raise InvalidInputError(f"{name} has another number of features")
+        if hasattr(model, "feature_names_in_"):
+            _check_shape("feature_names_in_", model.feature_names_in_, ["d"], sizes)
+    if isinstance(getattr(model, "signatures_", None), Signatures):
+        sizes["k"] = model.signatures_.vectors.shape[1]
+    return sizes
+
+
+def _check_value(name: str, value: Any, declared: list[str], sizes: dict[str, int]) -> None:
+    if declared == ["arrays"]:
+        for part, array in _items(name, value):
+            _check_numbers(part, array)
+    elif not declared:
+        check_value(name, value, Number(least=-1e75, most=1e75))
+    elif declared[0] == "names":
+        _check_shape(name, value, declared[1:], sizes)
+    else:
+        _check_shape(name, value, declared, sizes)
+        _check_numbers(name, value)
+
+
+def _check_shape(name: str, value: Any, declared: list[str], sizes: dict[str, int]) -> None:
+    shape = getattr(value, "shape", None)
+    if not isinstance(value, np.ndarray) or len(value.shape) != len(declared):
+        raise InvalidInputError(f"{name} must have {len(declared)} axes; got shape {shape}")
+    for letter, size in zip(declared, value.shape, strict=True):
+        wanted = int(letter) if letter.isdigit() else sizes.setdefault(letter, size)
+        if size != wanted:
+            raise InvalidInputError(f"{name} has shape {shape}, which does not fit the rest")
+
+
+def _check_numbers(name: str, value: Any) -> None:
+    largest = _LARGEST.get(str(getattr(value, "dtype", "")))
+    if largest is None:
+        raise InvalidInputError(f"{name} must hold floating-point numbers")
+    # NaN fails every comparison, and so is found by the same two passes.
+    if value.size and not -largest <= value.min() <= value.max() <= largest:
+        raise InvalidInputError(f"{name} holds numbers that are not finite, or too large")
+
+
+def _check_classes(model: Any) -> None:
+    """Refuse training classes that are not sorted, or have no signature."""
+    table = getattr(model, "signatures_", None)
+    if table is None:
+        return
+    if not isinstance(table, Signatures):
+        raise InvalidInputError("signatures_ is no table of signatures")
+    _check_numbers("signatures_", table.vectors)
+    classes = model.classes_
+    if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
+        raise InvalidInputError("classes_ must be two or more, in order")
+    names = classes if model.signatures is not None else classes.astype(str)
+    if any(name not in table for name in names.tolist()):
+        raise InvalidInputError("a class of classes_ has no signature")
+
+
+def _answers(model: Any) -> NDArray[Any]:
+    """Return what a model says of a few samples."""
+    rng = np.random.default_rng(0)
+    if isinstance(model, ImageSegmenter):
+        return np.asarray(model.predict(rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)))
+    tags = getattr(model, "zero_shot_tags", None)
+    X = np.abs(rng.standard_normal((max(2, tags.min_batch if tags else 0), model.n_features_in_)))
+    if tags is None:
+        return np.asarray(model.transform(X))
+    names = model.candidate_names()
+    some = names[:: -(-len(names) // _TRIAL_CANDIDATES)]
+    model.predict(X, some)
+    return np.asarray(model.decision_function(X, some))
+
+
+def _declared(kind: type) -> dict[str, str]:
+    """Shapes that a class and its bases declare; its own go before those of its bases."""
+    merged: dict[str, str | None] = {}
+    for base in reversed(kind.__mro__):
+        merged |= vars(base).get("learned_shapes", {})
+    return {name: declared for name, declared in merged.items() if declared is not None}
+
+
+def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if not isinstance(value, Mapping):
+        raise InvalidInputError(f"{name} must be a dict of arrays")
+    yield from ((f"{name}[{key!r}]", item) for key, item in value.items())

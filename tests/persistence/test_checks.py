@@ -1,0 +1,97 @@
+"""Files with a right checksum and content that no fitted model has."""
+
+import resource
+
+import numpy as np
+import pytest
+
+from zslearn.exceptions import ModelFileError
+from zslearn.persistence import container, load, save
+from zslearn.zero_shot import MLZSCClassifier
+
+
+@pytest.fixture
+def parts(model, tmp_path):
+    """A path, and the document and the tensors of a model to change."""
+    path = tmp_path / "m.zsl"
+    save(model, path)
+    return path, *container.read(path)
+
+
+def refused(parts, match):
+    path, document, tensors = parts
+    container.write(path, document, tensors)
+    with pytest.raises(ModelFileError, match=match):
+        load(path)
+
+
+def tensor(parts, attribute):
+    return next(name for name in parts[2] if name.endswith(attribute))
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda W: W[:-1], r"coef_encode_ has shape \(15, 64\), which does not fit the rest"),
+        (lambda W: W.ravel(), r"coef_encode_ must have 2 axes; got shape \(1024,\)"),
+        (lambda W: W.astype(int), "coef_encode_ must hold floating-point numbers"),
+        (
+            lambda W: np.where(W == W.max(), np.nan, W),
+            "coef_encode_ holds numbers that are not finite",
+        ),
+        (lambda W: np.where(W == W.max(), 1e200, W), "coef_encode_ holds numbers .* too large"),
+    ],
+)
+def test_arrays_are_what_the_class_declares(parts, change, match):
+    name = tensor(parts, "coef_encode_")
+    parts[2][name] = np.ascontiguousarray(change(parts[2][name]))
+    refused(parts, match)
+
+
+def test_missing_state_and_missing_parameters_are_named(parts):
+    del parts[1]["state"]["classes_"]
+    refused(parts, "classes_ is missing")
+    del parts[1]["parameters"]["metric"]
+    refused(parts, "parameters of SAEClassifier are missing")
+
+
+def test_parameters_and_what_was_chosen_for_them_are_allowed_values(parts):
+    parts[1]["state"]["lam_"] = {"kind": "dict", "items": [["encode", -1.0], ["decode", 1.0]]}
+    refused(parts, r"lam_ must be 'cv', a positive number .*; got -1\.0\.$")
+    parts[1]["parameters"]["metric"] = "manhattan"
+    refused(parts, "metric must be 'cosine'")
+
+
+def test_a_number_of_features_that_nothing_has(parts):
+    parts[1]["state"]["n_features_in_"] = 10**12
+    refused(parts, "coef_encode_ has shape .* which does not fit the rest")
+
+
+def test_training_classes_need_signatures_and_order(parts):
+    items = parts[1]["state"]["classes_"]["items"]
+    items[0], items[1] = items[1], items[0]
+    refused(parts, "classes_ must be two or more, in order")
+    items[:2] = ["  ", "  a"]
+    refused(parts, "a class of classes_ has no signature")
+
+
+def test_signatures_of_another_type_are_not_converted(parts):
+    name = tensor(parts, "signatures.vectors")
+    parts[2][name] = parts[2][name].astype(np.float32)
+    refused(parts, "stored in another type than save writes")
+
+
+def test_one_long_text_among_many_takes_no_memory(parts):
+    items = ["x" * 100_000, *["y"] * 20_000]
+    parts[1]["state"]["notes_"] = {"kind": "texts", "shape": [len(items)], "items": items}
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    refused(parts, r"one text of 100000 letters among 20001 would take 80\d+ bytes")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
+
+
+def test_a_model_that_could_not_predict_is_refused(data, tmp_path):
+    path = tmp_path / "m.zsl"
+    save(MLZSCClassifier(data.signatures, epochs=1, learning_rate=0.1).fit(data.X, data.y), path)
+    document, tensors = container.read(path)
+    del document["state"]["parameters_"]["items"][0]
+    refused((path, document, tensors), "it cannot predict")
