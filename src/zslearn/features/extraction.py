@@ -25,9 +25,6 @@ from zslearn.exceptions import InvalidInputError, ZslearnError
 from zslearn.features.collection import Picture
 from zslearn.features.image_encoder import ImageEncoder
 from zslearn.features.picture_store import (
-    KIND,
-    META,
-    VERSION,
     PictureStore,
     read_meta,
     write_json,
@@ -35,6 +32,7 @@ from zslearn.features.picture_store import (
     write_vectors,
 )
 from zslearn.features.pictures import Pixels, decode_rgb
+from zslearn.features.store import KIND, META, VERSION
 
 CHUNK = 32
 Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from zslearn._files import naming, replacing
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.features.identity import EncoderIdentity
+from zslearn.features.store import META, read_description
 
-META = "meta.json"
-KIND = "zslearn feature store"
-VERSION = 1
 _IN_MEMORY = 2**30  # bytes of features that are read; more are mapped
 
 
@@ -98,18 +96,13 @@ def is_picture_store(folder: str | os.PathLike[str]) -> bool:
 
 
 def read_meta(root: Path) -> dict[str, Any]:
-    """Read the description of a store."""
-    try:
-        meta = json.loads((root / META).read_text("utf-8"))
-    except (FileNotFoundError, NotADirectoryError) as error:
+    """Read the description of a complete store of pictures."""
+    meta = read_description(root)
+    if not meta:
         raise MissingFileError(
             f"{root} is no complete store of pictures: it has no {META}. Make it by zslearn "
             "features."
-        ) from error
-    except ValueError as error:
-        raise InvalidInputError(f"{root / META} is damaged ({error}).") from error
-    if not isinstance(meta, dict) or meta.get("kind") != KIND or meta.get("version") != VERSION:
-        raise InvalidInputError(f"{root / META} does not describe a feature store.")
+        )
     if "encoder" not in meta:
         raise InvalidInputError(f"the store {root} was not made from pictures by an encoder.")
     return meta

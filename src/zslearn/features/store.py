@@ -194,7 +194,7 @@ def _parts(folder: Path, letter: str) -> list[Path]:
     if single.is_file():
         return [single]
     shards = sorted(folder.glob(f"{letter}-*.npy"))
-    listed = _description(folder).get("rows")
+    listed = read_description(folder).get("rows")
     if letter == "X" and isinstance(listed, list):
         shards = [folder / f"X-{number:05d}.npy" for number in range(len(listed))]
     if not shards:
@@ -204,7 +204,8 @@ def _parts(folder: Path, letter: str) -> list[Path]:
     return shards
 
 
-def _description(folder: Path) -> dict[str, Any]:
+def read_description(folder: Path) -> dict[str, Any]:
+    """Return what ``meta.json`` says of a store; nothing where there is none."""
     path = folder / META
     if not path.is_file():
         return {}
@@ -221,7 +222,7 @@ def _description(folder: Path) -> dict[str, Any]:
 
 def _class_names(folder: Path) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
     """Return the names the labels count, and the seen ones if they are told apart."""
-    listed = _description(folder).get("classes")
+    listed = read_description(folder).get("classes")
     if isinstance(listed, list):
         return np.array(listed), None
     from zslearn._files import read_names
