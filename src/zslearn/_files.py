@@ -92,6 +92,43 @@ def replacing_folder(path: PathLike) -> Iterator[Path]:
 
 
 @contextmanager
+def locked(path: PathLike) -> Iterator[int | None]:
+    """Open a file for this process alone; None if another one has it.
+
+    The system frees the lock when its owner ends, however it ends.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        yield descriptor if _taken(descriptor) else None
+    finally:
+        os.close(descriptor)
+
+
+def append_whole(descriptor: int, content: bytes) -> None:
+    """Write behind the end of a file and bring it to the disk: all of it, or nothing."""
+    size = os.lseek(descriptor, 0, os.SEEK_END)
+    try:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        os.fsync(descriptor)
+    except BaseException:
+        os.ftruncate(descriptor, size)
+        raise
+
+
+def _taken(descriptor: int) -> bool:
+    if fcntl is not None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            pass  # a file system without locks
+    return True
+
+
+@contextmanager
 def _temporary(target: Path, make: Callable[[Path], None]) -> Iterator[Path]:
     """Make a file or folder beside the target that is locked while it lasts, then removed."""
     with _naming(target):

@@ -1,10 +1,15 @@
+import errno
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from zslearn.exceptions import InvalidInputError
+from zslearn.exceptions import InvalidInputError, WriteError
 from zslearn.reproduce import ResultsFile
 
 
@@ -44,3 +49,69 @@ def test_damage_inside_is_refused_with_its_line(results):
     results.path.write_text('{"key": "a"}\nrubbish\n')
     with pytest.raises(InvalidInputError, match="line 2 is not a result"):
         ResultsFile(Path(results.path))
+
+
+def test_a_reader_in_the_middle_of_a_line_takes_nothing_away(results):
+    results.add({"key": "a", "status": "ok"})
+    with results.path.open("ab") as file:
+        file.write(b'{"key": "b", "sta')
+        file.flush()
+        assert [row["key"] for row in ResultsFile(results.path).rows()] == ["a"]
+        file.write(b'tus": "ok"}\n')
+    assert [row["key"] for row in ResultsFile(results.path).rows()] == ["a", "b"]
+
+
+def test_a_write_of_a_few_bytes_goes_on_until_the_row_is_whole(results, monkeypatch):
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda file, content: write(file, bytes(content)[:5]))
+    results.add({"key": "a", "text": "long" * 20})
+    assert ResultsFile(results.path).rows() == [{"key": "a", "text": "long" * 20}]
+
+
+def test_a_full_disk_leaves_the_rows_before(results, monkeypatch):
+    results.add({"key": "a"})
+    before, write = results.path.read_bytes(), os.write
+
+    def fill(file, content):
+        if len(content) < 10:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(file, bytes(content)[:10])
+
+    monkeypatch.setattr(os, "write", fill)
+    with pytest.raises(WriteError, match=r"could not be written \(No space left"):
+        results.add({"key": "b", "text": "long" * 20})
+    assert results.path.read_bytes() == before
+    assert [row["key"] for row in results.rows()] == ["a"]
+
+
+def test_two_runs_cannot_write_to_one_file(results):
+    with results.held():
+        results.add({"key": "a"})
+        with pytest.raises(InvalidInputError, match=r"another run is writing to .*results\.jsonl"):
+            ResultsFile(results.path).add({"key": "b"})
+    other = ResultsFile(results.path)
+    other.add({"key": "b"})
+    with results.held():
+        assert [row["key"] for row in results.rows()] == ["a", "b"]
+
+
+def test_a_killed_run_holds_nothing(results):
+    program = (
+        "import sys, time; from zslearn.reproduce import ResultsFile\n"
+        "with ResultsFile(sys.argv[1]).held():\n print('held', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(results.path)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(InvalidInputError, match="another run is writing"):
+            results.add({"key": "a"})
+        process.send_signal(signal.SIGKILL)
+    results.add({"key": "a"})
+    assert [row["key"] for row in ResultsFile(results.path).rows()] == ["a"]
+
+
+def test_a_key_that_is_no_text_is_refused(results):
+    results.path.write_text('{"key": ["a"]}\n')
+    with pytest.raises(InvalidInputError, match="line 1 is not a result"):
+        ResultsFile(results.path)

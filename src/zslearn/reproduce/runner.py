@@ -72,7 +72,7 @@ def run_experiments(
     runs : sequence of Run
         What is wanted; see :func:`plan`.
     results : ResultsFile
-        Where rows are found and added.
+        Where rows are found and added; other runs cannot add theirs meanwhile.
     jobs : int, default=1
         Number of processes.
     repeat_failed : bool, default=False
@@ -85,7 +85,15 @@ def run_experiments(
     int
         How many runs were done now.
     """
-    pending = [run for run in runs if not _is_done(results.find(run.key), repeat_failed)]
+    with results.held():
+        pending = [run for run in runs if not _is_done(results.find(run.key), repeat_failed)]
+        return _run_pending(pending, results, jobs, report)
+
+
+def _run_pending(
+    pending: Sequence[Run], results: ResultsFile, jobs: int, report: Report | None
+) -> int:
+    """Run all, those that compare times last and alone; return how many there were."""
     shared = [run for run in pending if not run.exclusive]
     alone = [run for run in pending if run.exclusive]
     number = 0
@@ -141,7 +149,7 @@ def _outcome(run: Run) -> dict[str, Any]:
 
 
 def _is_done(row: dict[str, Any] | None, repeat_failed: bool) -> bool:
-    return row is not None and not (repeat_failed and row["status"] == "failed")
+    return row is not None and not (repeat_failed and row.get("status") == "failed")
 
 
 def _row(run: Run, outcome: dict[str, Any], jobs: int, threads: int) -> dict[str, Any]:
