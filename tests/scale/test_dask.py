@@ -13,6 +13,7 @@ pytest.importorskip("dask.array", reason="dask is not installed")
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
 import dask.array as da
+import psutil
 from distributed import Client, LocalCluster
 from sklearn.base import clone
 
@@ -180,3 +181,11 @@ def test_what_cannot_be_used_is_named(data, seen):
         predict_dask(model.fit(*seen), seen[0])
     with pytest.raises(InvalidInputError, match="looks at the whole batch"):
         predict_dask(LegacyCUB(data.signatures).fit(*seen), X)
+
+
+def test_a_local_cluster_listens_on_loopback_only():
+    with dask_engine.connected("local"):
+        me = psutil.Process()
+        sockets = [s for p in (me, *me.children(recursive=True)) for s in p.net_connections()]
+    listening = {s.laddr.ip for s in sockets if s.status == psutil.CONN_LISTEN}
+    assert listening == {"127.0.0.1"}

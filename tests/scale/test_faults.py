@@ -109,6 +109,20 @@ def test_a_checkpoint_of_another_pass_is_refused(data, store, tmp_path):
         fitted(data, store, checkpoint=path)
 
 
+def test_a_checkpoint_of_data_changed_since_is_refused(data, store, tmp_path):
+    path, shard = tmp_path / "c", store / "X-00001.npy"
+    source = stopping_after(open_source(store), 3, Interrupted("stop"))
+    with pytest.raises(Interrupted, match="stop"):
+        fitted(data, source, checkpoint=path)
+    before = shard.stat()
+    np.save(shard, np.load(shard)[::-1])
+    with pytest.raises(InvalidInputError, match="or the data changed since"):
+        fitted(data, store, checkpoint=path)
+    os.utime(shard, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(InvalidInputError, match="or the data changed since"):
+        fitted(data, store, checkpoint=path)
+
+
 def test_a_full_disk_costs_the_checkpoint_only(data, store, tmp_path, monkeypatch):
     unbroken = fitted(data, store)
 
@@ -184,3 +198,34 @@ def test_text_held_as_objects_is_known_again_elsewhere(seen):
     assert open_source(X, one).identity() == open_source(X, other).identity()
     other[0] = "other"
     assert open_source(X, one).identity() != open_source(X, other).identity()
+
+
+def broken_off(X, y):
+    """Yield two batches, then fail."""
+    yield X[:150], y[:150]
+    yield X[150:300], y[150:300]
+    raise Interrupted("stop")
+
+
+def test_a_store_whose_writing_was_broken_off_is_refused_and_written_anew(data, tmp_path):
+    folder = tmp_path / "s"
+    with pytest.raises(Interrupted, match="stop"):
+        write_store(folder, broken_off(data.X, data.y), shard_rows=50)
+    with pytest.raises(InvalidInputError, match="is not complete: its writing was broken off"):
+        open_source(folder)
+    write_store(folder, [(data.X[:70], data.y[:70])], shard_rows=50)
+    assert open_source(folder).n_rows == 70
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "X-00000.npy",
+        "X-00001.npy",
+        "meta.json",
+        "y.npy",
+    ]
+
+
+def test_shards_without_a_description_are_refused(store):
+    (store / "meta.json").unlink()
+    with pytest.raises(InvalidInputError, match="is not complete"):
+        open_source(store)
+    with pytest.raises(InvalidInputError, match="holds features already"):
+        write_store(store, [(np.eye(3), [0, 1, 1])])

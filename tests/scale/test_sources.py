@@ -167,17 +167,6 @@ def test_stores_are_not_overwritten_and_need_known_numbers(tmp_path, rows):
         write_store(tmp_path / "t", [rows], dtype="int8")
 
 
-def test_an_interrupted_writing_leaves_no_description(tmp_path, rows):
-    def broken():
-        yield rows
-        raise OSError("no space")
-
-    with pytest.raises(OSError, match="no space"):
-        write_store(tmp_path / "s", broken(), shard_rows=100)
-    assert not (tmp_path / "s" / "meta.json").exists()
-    assert not list((tmp_path / "s").glob(".*"))
-
-
 def test_what_cannot_be_opened_is_named(tmp_path, rows):
     X, y = rows
     np.save(tmp_path / "X.npy", X)

@@ -47,6 +47,7 @@ class FeatureStore:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
+        _check_complete(self.folder)
         self._shards = [NpyFile(path) for path in _parts(self.folder, "X")]
         self._label_files = _parts(self.folder, "y")
         widths = {shard.shape[1] for shard in self._shards}
@@ -79,6 +80,10 @@ class FeatureStore:
         """Return name, shape and type of every file of features."""
         return [[shard.path.name, *shard.shape, str(shard.dtype)] for shard in self._shards]
 
+    def files(self) -> list[Path]:
+        """Return the files of features."""
+        return [shard.path for shard in self._shards]
+
     def _read_labels(self) -> NDArray[Any]:
         try:
             y = np.concatenate([np.load(path, allow_pickle=False) for path in self._label_files])
@@ -107,8 +112,10 @@ def write_store(
 ) -> Path:
     """Write labeled features as a store.
 
-    Shards are written under temporary names and the description last, so a folder with a
-    ``meta.json`` is complete. Text labels are stored as numbers, their names in the description.
+    Files are written under temporary names. The description, ``meta.json``, says from the first
+    moment that the store is not complete and is replaced last; a store whose writing was broken
+    off is not read, and writing it again starts over. Text labels are stored as numbers, their
+    names in the description.
 
     Parameters
     ----------
@@ -138,9 +145,7 @@ def write_store(
     if dtype not in ("float16", "float32", "float64"):
         raise InvalidInputError(f"dtype must be float16, float32 or float64; got {dtype!r}.")
     root = Path(folder)
-    if any(root.glob("X*.npy")):
-        raise InvalidInputError(f"{root} holds features already; choose an empty folder.")
-    root.mkdir(parents=True, exist_ok=True)
+    _start(root)
     labels: list[NDArray[Any]] = []
     waiting: list[NDArray[Any]] = []
     sizes: list[int] = []
@@ -161,6 +166,22 @@ def write_store(
         sizes.append(_write_shard(root, len(sizes), rest))
     _write_description(root, np.concatenate(labels), n_features, dtype, sizes)
     return root
+
+
+def _start(root: Path) -> None:
+    """Make the folder, without what a killed process left, and mark it as not complete."""
+    found = sorted(root.glob("X*.npy"))
+    if found and read_description(root).get("complete", True):
+        raise InvalidInputError(f"{root} holds features already; choose an empty folder.")
+    root.mkdir(parents=True, exist_ok=True)
+    _write_json(root / META, {"kind": KIND, "version": VERSION, "complete": False})
+    for path in (*found, root / "y.npy"):
+        path.unlink(missing_ok=True)
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    with replacing(path) as file:
+        file.write(json.dumps(content, indent=1).encode())
 
 
 def _write_shard(root: Path, number: int, rows: NDArray[Any]) -> int:
@@ -184,8 +205,7 @@ def _write_description(
         meta["classes"] = names.tolist()
     with replacing(root / "y.npy") as file:
         np.save(file, y, allow_pickle=False)
-    with replacing(root / META) as file:
-        file.write(json.dumps(meta, indent=1).encode())
+    _write_json(root / META, meta)
 
 
 def _parts(folder: Path, letter: str) -> list[Path]:
@@ -218,6 +238,17 @@ def read_description(folder: Path) -> dict[str, Any]:
     if meta.get("kind", KIND) != KIND or meta.get("version", VERSION) > VERSION:
         raise InvalidInputError(f"{path} describes something else than a feature store.")
     return meta
+
+
+def _check_complete(folder: Path) -> None:
+    """Refuse a folder whose writer was broken off: of shards without a description, or marked."""
+    whole = any((folder / name).is_file() for name in (META, "X.npy", "seen.txt"))
+    shards = any(folder.glob("X-*.npy"))
+    if (shards and not whole) or not read_description(folder).get("complete", True):
+        raise InvalidInputError(
+            f"{folder} is not complete: its writing was broken off. Write it again by write_store, "
+            "which starts over."
+        )
 
 
 def _class_names(folder: Path) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:

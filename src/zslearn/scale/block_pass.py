@@ -32,7 +32,7 @@ def run_pass(
     """Read all blocks of a source and return what they add up to, labeled by class names."""
     size = checked_block_rows(block_rows, source.n_features, plan)
     under_way = MomentPass(stored_plan(plan, source), source.n_features)
-    identity = _identity(plan, source, size)
+    identity = "" if checkpoint is None else _identity(plan, source, size)
     state = checkpoint.read(identity) if checkpoint is not None else None
     if state is not None:
         under_way.restore(state)
@@ -77,4 +77,5 @@ def _with_origin(blocks: Iterator[Block], under_way: MomentPass) -> Iterator[Blo
 
 def _identity(plan: MomentPlan, source: Source, block_rows: int) -> str:
     """Tell this pass from any other whose sums must not be mixed with it."""
-    return json.dumps({"source": source.identity(), "block_rows": block_rows, **plan.facts()})
+    data = {"source": source.identity(), "content": source.content()}
+    return json.dumps({**data, "block_rows": block_rows, **plan.facts()})

@@ -53,7 +53,7 @@ class Checkpoint:
         if noted != identity:
             raise InvalidInputError(
                 f"{path} was written by a pass over other data, with other blocks or for another "
-                "method. Remove it to start over, or name another file."
+                "method, or the data changed since. Remove it to start over, or name another file."
             )
         return state
 

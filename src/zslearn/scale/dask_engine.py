@@ -19,6 +19,8 @@ from zslearn.zero_shot import Recogniser
 
 Estimator = TypeVar("Estimator")
 _CONNECT_SECONDS = 10
+# Whoever reaches a worker can run code there, so processes started here are not reached from afar.
+_LOOPBACK = "127.0.0.1"
 
 
 def fit_dask(
@@ -184,7 +186,9 @@ def connected(cluster: Any) -> Iterator[Any]:
     started = None
     try:
         if address is None:
-            started = distributed.LocalCluster(threads_per_worker=1, dashboard_address=":0")
+            started = distributed.LocalCluster(
+                threads_per_worker=1, host=_LOOPBACK, dashboard_address=f"{_LOOPBACK}:0"
+            )
         client = distributed.Client(started or address, timeout=_CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError) as error:
         raise EngineError(cluster, error) from error

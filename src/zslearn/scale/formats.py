@@ -44,7 +44,7 @@ class ContainerSource(RowSource):
                 f"{path}: {features!r} of shape {shape} does not fit {len(self._y)} labels of "
                 f"{label_key!r}."
             )
-        self.path = path
+        self.path, self.files = path, [path]
         self._reversed = shape[0] != len(self._y)
         self.n_rows, self.n_features = (shape[1], shape[0]) if self._reversed else shape
         if not 0 < self.n_features <= MAX_FEATURES:
@@ -120,7 +120,7 @@ class ParquetSource(Source):
 
     def __init__(self, path: Path, keys: Keys | None) -> None:
         parquet = require("pyarrow.parquet", extra="table", purpose="Reading Parquet")
-        self.path = path
+        self.path, self.files = path, [path]
         with self._readable("is not a readable Parquet file"):
             self._file = parquet.ParquetFile(path)
             names = self._file.schema_arrow.names

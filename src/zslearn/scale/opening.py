@@ -87,6 +87,7 @@ class NpySource(RowSource):
 
     def __init__(self, path: Path, y: NDArray) -> None:
         self._file = NpyFile(path)
+        self.files = [path]
         self._y = y
         self.n_rows, self.n_features = self._file.shape[0], self._file.shape[1]
 

@@ -6,6 +6,7 @@ import mmap
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -15,6 +16,9 @@ from numpy.typing import NDArray
 from zslearn.core.batches import checked_batch
 from zslearn.core.moment_pass import Block
 from zslearn.exceptions import InvalidInputError
+
+# Rows whose content tells data from other data of the same shape.
+_SAMPLE_ROWS = 16
 
 
 class Source(ABC):
@@ -30,12 +34,15 @@ class Source(ABC):
         Class names, if the labels are positions in this array.
     seen : ndarray or None
         Classes to train on, if the source tells them from unseen ones.
+    files : sequence of Path
+        Files that are read.
     """
 
     n_rows: int | None
     n_features: int
     names: NDArray | None = None
     seen: NDArray | None = None
+    files: Sequence[Path] = ()
 
     @abstractmethod
     def blocks(self, block_rows: int, skip: int = 0) -> Iterator[Block]:
@@ -48,6 +55,11 @@ class Source(ABC):
     @abstractmethod
     def identity(self) -> list[Any]:
         """Return what tells this source from another one, as JSON takes it."""
+
+    def content(self) -> list[Any]:
+        """Return what tells that the data changed: sizes and times of change of the files."""
+        stats = [path.stat() for path in self.files if path.exists()]
+        return [[stat.st_size, stat.st_mtime_ns] for stat in stats]
 
 
 class RowSource(Source):
@@ -71,6 +83,12 @@ class RowSource(Source):
         for start in range(skip * block_rows, self.n_rows, block_rows):
             stop = min(start + block_rows, self.n_rows)
             yield Block(start, self.read(start, stop), y[start:stop])
+
+    def content(self) -> list[Any]:
+        """Return sizes and times of the files, and a checksum of some rows."""
+        numbers = np.linspace(0, self.n_rows - 1, min(self.n_rows, _SAMPLE_ROWS)).astype(int)
+        rows = [self.read(number, number + 1).tobytes() for number in numbers.tolist()]
+        return [*super().content(), crc32(b"".join(rows))]
 
 
 class ArraySource(RowSource):
@@ -209,6 +227,10 @@ class ChainSource(Source):
     def identity(self) -> list[Any]:
         """Return the identity of each source."""
         return [source.identity() for source in self.sources]
+
+    def content(self) -> list[Any]:
+        """Return what tells that the data of a source changed."""
+        return [source.content() for source in self.sources]
 
 
 def label_sum(y: NDArray) -> int:

@@ -25,6 +25,7 @@ class StoreSource(RowSource):
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.store = FeatureStore(folder)
         self.n_rows, self.n_features = self.store.n_rows, self.store.n_features
+        self.files = self.store.files()
         self.names, self.seen = self.store.names, self.store.seen
 
     def read(self, start: int, stop: int) -> NDArray:
