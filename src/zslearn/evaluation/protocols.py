@@ -56,17 +56,7 @@ class ConventionalProtocol:
 
     Examples
     --------
-    >>> from zslearn._parameters import (
-    Either,
-    Flag,
-    Instance,
-    Number,
-    Numbers,
-    Seed,
-    Whole,
-    check_parameters,
-    )
-    from zslearn.datasets import load_animals
+    >>> from zslearn.datasets import load_animals
     >>> from zslearn.evaluation import ConventionalProtocol
     >>> task = ConventionalProtocol("proposed").task(load_animals())
     >>> len(task.train), len(task.test), len(task.candidates)
@@ -159,17 +149,7 @@ class GeneralizedProtocol:
 
     Examples
     --------
-    >>> from zslearn._parameters import (
-    Either,
-    Flag,
-    Instance,
-    Number,
-    Numbers,
-    Seed,
-    Whole,
-    check_parameters,
-    )
-    from zslearn.datasets import load_animals
+    >>> from zslearn.datasets import load_animals
     >>> from zslearn.evaluation import GeneralizedProtocol
     >>> task = GeneralizedProtocol("proposed").task(load_animals())
     >>> len(task.train), len(task.test), len(task.candidates), task.seed

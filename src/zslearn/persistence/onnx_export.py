@@ -60,9 +60,7 @@ def export_onnx(
     >>> import os, tempfile
     >>> from zslearn.datasets import make_zero_shot
     >>> from zslearn.persistence import export_onnx
-    >>> from zslearn.zero_shot import Recogniser, ZeroShotClassifier
-    from zslearn.zero_shot.inputs import checked_k
-    from zslearn.zero_shot.score_form import ScoreForm
+    >>> from zslearn.zero_shot import SAEClassifier
     >>> data = make_zero_shot(random_state=0)
     >>> model = SAEClassifier(data.signatures, lam=0.1).fit(data.X, data.y)
     >>> path = os.path.join(tempfile.mkdtemp(), "model.onnx")
