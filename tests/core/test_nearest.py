@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from zslearn.core.comparison import METRICS
-from zslearn.core.nearest import best_columns, row_blocks, scores, top_k, unit_rows
+from zslearn.core.nearest import best_columns, row_blocks, row_norms, scores, top_k, unit_rows
 from zslearn.exceptions import InvalidInputError
 
 
@@ -108,3 +108,21 @@ def test_an_unknown_metric_is_refused():
         scores(*pair(), "manhattan")
     with pytest.raises(InvalidInputError, match="got 'manhattan'"):
         top_k(*pair(), 1, "manhattan")
+
+
+@pytest.mark.parametrize(
+    ("factor", "dtype"),
+    [(1e200, np.float64), (1e-200, np.float64), (1e-160, np.float64), (3e19, np.float32)],
+)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_directions_survive_squares_that_overflow_or_vanish(factor, dtype, form):
+    M = np.random.default_rng(0).standard_normal((5, 4)).astype(dtype)
+    M[3] = 0
+    tolerance = 10 * np.finfo(dtype).eps
+    mixed = M * np.array([factor, 1, factor, 1, 1])[:, None].astype(dtype)
+    units = unit_rows(form(mixed))
+    units = units.toarray() if sparse.issparse(units) else units
+    np.testing.assert_allclose(units, unit_rows(M), rtol=tolerance)
+    lengths = np.linalg.norm(M.astype(np.float64), axis=1) * [factor, 1, factor, 1, 1]
+    np.testing.assert_allclose(row_norms(form(mixed)), lengths, rtol=tolerance)
+    np.testing.assert_array_equal(unit_rows(mixed)[1], unit_rows(M)[1])

@@ -337,3 +337,38 @@ def test_bad_options_are_refused(data, train, options, says):
 def test_bad_training_data_are_refused(data, train, change, says):
     with pytest.raises(ValueError, match=says):
         SAEClassifier(data.signatures).fit(*change(*train))
+
+
+@pytest.mark.parametrize(("factor", "dtype"), [(1e200, "f8"), (1e-200, "f8"), (3e19, "f4")])
+def test_the_scale_of_features_does_not_matter_at_the_edge_of_the_numbers(
+    train, data, factor, dtype
+):
+    X, y = train[0].astype(dtype), train[1]
+    clf = SAEClassifier(data.signatures, lam=1.0).fit(X, y)
+    expected, extreme = clf.predict(X), X * X.dtype.type(factor)
+    np.testing.assert_array_equal(clf.predict(extreme), expected)
+    np.testing.assert_array_equal(clf.fit(extreme, y).predict(extreme), expected)
+
+
+def test_overflow_without_normalization_is_refused_with_its_row(train, data):
+    X, y = train
+    clf = SAEClassifier(data.signatures, lam=1.0, feature_norm=None).fit(X, y)
+    extreme = X * np.where(np.arange(len(X)) == 3, 1e200, 1.0)[:, None]
+    for method in (clf.predict, lambda X: clf.fit(X, y)):
+        with pytest.raises(InvalidInputError, match="row 3 of X holds numbers as large as"):
+            method(extreme)
+
+
+def test_a_failed_fit_leaves_the_classifier_as_it_was(train, data):
+    X, y = train
+    clf = SAEClassifier(data.signatures, lam=1.0).fit(X, y)
+    before = dict(vars(clf))
+    for wrong in ((X[:, :-1] * np.nan, y), (X[:, :3], np.where(y == y[0], "okapi", y))):
+        with pytest.raises(ValueError, match=r"NaN|okapi"):
+            clf.fit(*wrong)
+        assert vars(clf) == before
+    clf.predict(X)
+    fresh = SAEClassifier(data.signatures)
+    with pytest.raises(InvalidInputError, match="okapi"):
+        fresh.fit(X, np.where(y == y[0], "okapi", y))
+    assert not hasattr(fresh, "classes_")

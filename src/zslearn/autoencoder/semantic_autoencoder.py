@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zslearn._parameters import Constraint, Either, Number, check_parameters
 from zslearn.core import sylvester
+from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.moments import PairMoments
 from zslearn.core.row_space import row_space
 from zslearn.core.threads import limits_blas
@@ -165,6 +166,7 @@ class SemanticAutoencoder(TiedLinearMap):
         self.lam = lam
         self.solver = solver
 
+    @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any) -> SemanticAutoencoder:
         """Learn W from paired rows, forgetting whatever was learned before.
@@ -193,6 +195,7 @@ class SemanticAutoencoder(TiedLinearMap):
             self.coef_ = self._solved(PairMoments.of(X, S), lam)
         return self
 
+    @all_or_nothing
     @limits_blas
     def partial_fit(self, X: Any, y: Any) -> SemanticAutoencoder:
         """Add a batch to all batches given since the last `fit` and solve again.

@@ -13,6 +13,7 @@ from sklearn.model_selection import GroupKFold, check_cv
 from zslearn._parameters import Constraint, Either, Number, Numbers, Whole, check_parameters
 from zslearn.autoencoder.semantic_autoencoder import Solver, TiedLinearMap
 from zslearn.core import sylvester
+from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.lam_grid import RELATIVE_LAMS, checked_lams
 from zslearn.core.moments import PairMoments
 from zslearn.core.row_space import row_space
@@ -91,6 +92,7 @@ class SemanticAutoencoderCV(TiedLinearMap):
         self.direction = direction
         self.solver = solver
 
+    @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any) -> SemanticAutoencoderCV:
         """Choose λ and learn W from paired rows.

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from zslearn._parameters import check_parameters
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.tags import MappingTags
+from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.gathered import Gathered
 from zslearn.core.learner import MomentLearner, MomentPlan
 from zslearn.core.moments import Moments
@@ -75,6 +76,7 @@ class RowMapping(LinearMapping):
 
     mapping_tags: ClassVar[MappingTags] = MappingTags(closed_form=False, incremental=False)
 
+    @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the mapping.
@@ -110,6 +112,7 @@ class MomentMapping(MomentLearner, LinearMapping):
     def _coef(self, statistics: Statistics) -> NDArray:
         """Return `coef_` for these statistics."""
 
+    @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the mapping, forgetting whatever was learned before.
@@ -131,6 +134,7 @@ class MomentMapping(MomentLearner, LinearMapping):
         check_several_classes(statistics.classes, type(self).__name__)
         return self._learn(statistics)
 
+    @all_or_nothing
     @limits_blas
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a batch to those given since the last `fit` and learn again from all of them.
@@ -171,6 +175,7 @@ class MomentMapping(MomentLearner, LinearMapping):
         names = None if classes is None else np.unique(np.asarray(classes))
         return MomentPlan(centered=True, by_class=self._needs_class_grams(), classes=names)
 
+    @all_or_nothing
     def learn(self, gathered: Gathered | Moments | Statistics) -> Self:
         """Learn the mapping from moments computed elsewhere.
 

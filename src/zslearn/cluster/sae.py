@@ -14,6 +14,7 @@ from zslearn.cluster.lam_search import LAM_GRID, SearchOptions, choose_lam
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.tags import MappingTags
 from zslearn.core import sylvester
+from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.gathered import Gathered
 from zslearn.core.learner import MomentPlan
 from zslearn.core.moments import Moments
@@ -106,6 +107,7 @@ class SAEMapping(MomentMapping):
         self.cv = cv
         self.random_state = random_state
 
+    @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
         """Learn the encoder, choosing λ first if asked to.
@@ -132,6 +134,7 @@ class SAEMapping(MomentMapping):
         self._search(X, y, check_groups(groups, len(y)))
         return self._learn(Statistics.of(X, y, by_class=self._needs_class_grams()))
 
+    @all_or_nothing
     @limits_blas
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a batch and solve again; `lam` must be a number.
@@ -170,6 +173,7 @@ class SAEMapping(MomentMapping):
         self._check_given()
         return super().moment_plan(classes)
 
+    @all_or_nothing
     def learn(self, gathered: Gathered | Moments | Statistics) -> Self:
         """Learn the encoder from moments computed elsewhere; `lam` must be a number.
 

@@ -30,6 +30,7 @@ from zslearn.cluster.kmeans import (
 )
 from zslearn.cluster.sae import SAEMapping
 from zslearn.cluster.statistics import Statistics
+from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 
@@ -120,6 +121,7 @@ class SupervisedKMeans(TransformerMixin, BaseEstimator):
         self.restarts = restarts
         self.random_state = random_state
 
+    @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
         """Learn standardization and mapping.
@@ -151,6 +153,7 @@ class SupervisedKMeans(TransformerMixin, BaseEstimator):
         self.classes_ = self.mapping_.classes_
         return self
 
+    @all_or_nothing
     @limits_blas
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a batch to those given since the last `fit` and learn again from all of them.

@@ -20,19 +20,47 @@ _GROUP = 128
 
 
 def row_norms(M: Matrix) -> NDArray:
-    """Euclidean length of each row, in the precision of M."""
-    if sparse.issparse(M):
-        return np.sqrt(np.asarray(M.multiply(M).sum(axis=1)).ravel())
-    return np.sqrt(np.einsum("ij,ij->i", M, M))
+    """Euclidean length of each row, in the precision of M, also where squares overflow."""
+    _, squares, peaks = well_scaled(M)
+    return np.sqrt(squares) if peaks is None else peaks * np.sqrt(squares)
 
 
 def unit_rows(M: Matrix) -> Matrix:
     """Scale each row to unit length; rows of zeros stay zero."""
-    norms = row_norms(M)
+    scaled, squares, _ = well_scaled(M)
+    norms = np.sqrt(squares)
     factor = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    if sparse.issparse(M):
-        return sparse.csr_array(sparse.diags_array(factor.astype(M.dtype)) @ M)
-    return M * factor[:, None]
+    if sparse.issparse(scaled):
+        return sparse.csr_array(sparse.diags_array(factor.astype(scaled.dtype)) @ scaled)
+    return scaled * factor[:, None]
+
+
+def well_scaled(M: Matrix) -> tuple[Matrix, NDArray, NDArray | None]:
+    """Return rows whose squares can be added up, the sums, and what rows were divided by.
+
+    A row is divided by its largest entry if its squares overflow, or are so small that they lose
+    digits; others keep their bits. The divisors are None where no row needs one.
+    """
+    squares = _squares(M)
+    info = np.finfo(squares.dtype if squares.dtype.kind == "f" else np.float64)
+    # A comparison with NaN is false, so such rows count as odd and stay NaN.
+    odd = ~((squares > info.tiny / info.eps) & (squares < np.inf))
+    if not odd.any():
+        return M, squares, None
+    largest = abs(M).max(axis=1)
+    largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
+    peaks = np.where(odd & (largest > 0), largest, 1).astype(squares.dtype)
+    with np.errstate(invalid="ignore"):
+        divided = sparse.diags_array(1 / peaks) @ M if sparse.issparse(M) else M / peaks[:, None]
+    return divided, _squares(divided), peaks
+
+
+def _squares(M: Matrix) -> NDArray:
+    """Sum of the squares of each row."""
+    with np.errstate(over="ignore", under="ignore"):
+        if sparse.issparse(M):
+            return np.asarray(M.multiply(M).sum(axis=1)).ravel()
+        return np.einsum("ij,ij->i", M, M)
 
 
 def scores(queries: Matrix, classes: NDArray, metric: Metric) -> NDArray:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from zslearn.core.nearest import row_norms, unit_rows
+from zslearn.core.nearest import row_norms, unit_rows, well_scaled
 from zslearn.exceptions import InvalidInputError
 
 Matrix = Any  # dense array or scipy sparse, one row per sample
@@ -88,29 +88,25 @@ class RowTransform:
         return out
 
     def _change(self, piece: NDArray, out: NDArray, numbers: NDArray) -> None:
-        squares = np.einsum("ij,ij->i", piece, piece)
-        if not np.isfinite(squares.sum()):
-            refuse_unusable(piece, numbers)
-        self._scale(piece, out, squares, numbers)
+        if self.norm is None:
+            check_squares(piece, numbers)
+            out[...] = piece
+        else:
+            self._scale(piece, out, numbers)
         if self.power != 1.0:
             np.multiply(np.sign(out), np.abs(out) ** self.power, out=out)
-            self._scale(out, out, np.einsum("ij,ij->i", out, out), numbers)
+            if self.norm is not None:
+                self._scale(out, out, numbers)
 
-    def _scale(self, piece: NDArray, out: NDArray, squares: NDArray, numbers: NDArray) -> None:
-        if self.norm is None:
-            out[...] = piece
-            return
+    def _scale(self, piece: NDArray, out: NDArray, numbers: NDArray) -> None:
+        scaled, squares, _ = well_scaled(piece)
+        if not np.isfinite(squares.sum()):
+            refuse_unusable(piece, numbers)
         zero = squares == 0
         if zero.any():
-            # The squares of small numbers underflow; such rows have a direction all the same.
-            peaks = np.abs(piece).max(axis=1)
-            self._refuse_zeros(peaks == 0, numbers)
-            small = zero & (peaks > 0)
-            if small.any():
-                piece = np.where(small[:, None], piece / np.where(small, peaks, 1)[:, None], piece)
-                squares = np.einsum("ij,ij->i", piece, piece)
-            squares[peaks == 0] = 1.0
-        np.multiply(piece, (1.0 / np.sqrt(squares))[:, None], out=out)
+            self._refuse_zeros(zero, numbers)
+            squares[zero] = 1.0
+        np.multiply(scaled, (1.0 / np.sqrt(squares))[:, None], out=out)
 
     def _sparse(self, X: Matrix, numbers: NDArray) -> Matrix:
         if self.norm is not None:
@@ -128,6 +124,16 @@ class RowTransform:
                 f"row {numbers[zero.argmax()]} of X holds only zeros, so it has no direction to "
                 "compare. Drop it, or use feature_norm=None with another metric."
             )
+
+
+def check_squares(X: Matrix, numbers: NDArray | None = None) -> None:
+    """Refuse rows whose squares overflow, as those of a Gram matrix would, by their number."""
+    values = X.data[None] if sparse.issparse(X) else X
+    with np.errstate(over="ignore"):
+        total = np.einsum("ij,ij->", values, values)
+    if not np.isfinite(total):
+        rows = X.toarray() if sparse.issparse(X) else X
+        refuse_unusable(rows, np.arange(X.shape[0]) if numbers is None else numbers)
 
 
 def refuse_unusable(piece: NDArray, numbers: NDArray) -> None:

@@ -15,10 +15,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from zslearn._parameters import Constraint, Either, Seed, Whole, check_parameters
+from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.lazy_rows import LazyRows
 from zslearn.core.learner import MomentLearner
 from zslearn.core.nearest import BLOCK_BYTES
-from zslearn.core.rows import RowTransform
+from zslearn.core.rows import RowTransform, check_squares
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError, TransductiveBatchError
 from zslearn.signatures import Signatures
@@ -77,11 +78,12 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
     cv_results_: dict[str, Any] | None
     best_params_: dict[str, Any]
 
+    @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any) -> ZeroShotClassifier:
         """Learn from samples of the seen classes.
 
-        An interruption (Ctrl-C) leaves the classifier as it was before.
+        A fit that fails or is interrupted (Ctrl-C) leaves the classifier as it was before.
 
         Parameters
         ----------
@@ -97,16 +99,11 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         check_parameters(self)
-        before = dict(vars(self))
-        try:
-            rows, labels = self._training_rows(X, y)
-            self.classes_, index = np.unique(labels, return_inverse=True)
-            self._set_signatures(self.classes_)
-            self.cv_results_, self.best_params_ = None, {}
-            self._fit(rows, index)
-        except KeyboardInterrupt:
-            self.__dict__ = before
-            raise
+        rows, labels = self._training_rows(X, y)
+        self.classes_, index = np.unique(labels, return_inverse=True)
+        self._set_signatures(self.classes_)
+        self.cv_results_, self.best_params_ = None, {}
+        self._fit(rows, index)
         return self
 
     def frozen(self) -> ZeroShotClassifier:
@@ -160,8 +157,10 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
     ) -> Features:
         """Return features as the method sees them; rows given with numbers are checked as well."""
         transform = self._row_transform()
-        checked = numbers is None
-        return X if checked and transform.norm is None else transform.apply(X, numbers)
+        if numbers is None and transform.norm is None:
+            check_squares(X)
+            return X
+        return transform.apply(X, numbers)
 
     def _row_transform(self) -> RowTransform:
         """Return what is done to the rows; an ordinary classifier also takes samples of zeros."""

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zslearn._parameters import Either, Instance, Number, Whole, check_parameters
+from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.threads import limits_blas
 from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
 from zslearn.model_selection import Choice, ClassKFold, choose, stratified_holdout
@@ -129,6 +130,7 @@ class CalibratedStacking(ZeroShotClassifier):
         """The facts the classifier tells about itself."""
         return self.estimator.zero_shot_tags
 
+    @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any) -> CalibratedStacking:
         """Choose the bias and fit the classifier on all training data.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._parameters import check_parameters
+from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.gathered import Gathered, gather_rows
 from zslearn.core.learner import MomentLearner, MomentPlan
 from zslearn.core.moments import Moments
@@ -56,6 +57,7 @@ class MomentClassifier(MomentLearner, ZeroShotClassifier):
         transform = self._moment_transform()
         return MomentPlan(transform, chooses=chooses, classes=names, folds=tuple(folds))
 
+    @all_or_nothing
     def learn(self, gathered: Gathered | Moments) -> Self:
         """Learn from moments, choosing parameters by folds if there are any.
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from zslearn._parameters import Constraint, Either, Number, Numbers
+from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.comparison import METRICS, Comparison, Direction, Metric
 from zslearn.core.gathered import Gathered
 from zslearn.core.lam_grid import lam_grid, unit_lam
@@ -152,6 +153,7 @@ class SAEClassifier(MomentClassifier):
         self.solver = solver
 
     @available_if(_takes_batches)
+    @all_or_nothing
     @limits_blas
     def partial_fit(self, X: Any, y: Any) -> SAEClassifier:
         """Add a batch to all batches given since the last `fit` and solve again.
@@ -172,17 +174,11 @@ class SAEClassifier(MomentClassifier):
         SAEClassifier
             The updated classifier.
         """
-        before = vars(self).copy()
-        known: Moments | None = before.get("_moments")
-        try:
-            X, labels = self._validated(X, y, reset=known is None)
-            batch = Moments.of(self._normalized_features(X), labels)
-            table = None if known is None else self.signatures_
-            whole = batch if known is None else known + batch
-            return self._learn_named(whole, table)
-        except ValueError:
-            self.__dict__ = before
-            raise
+        known: Moments | None = vars(self).get("_moments")
+        X, labels = self._validated(X, y, reset=known is None)
+        batch = Moments.of(self._normalized_features(X), labels)
+        table = None if known is None else self.signatures_
+        return self._learn_named(batch if known is None else known + batch, table)
 
     def _learn_named(self, gathered: Gathered | Moments, table: Signatures | None) -> Self:
         super()._learn_named(gathered, table)

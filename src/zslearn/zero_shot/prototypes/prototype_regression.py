@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from zslearn._parameters import Either, Number, Whole
+from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.gathered import Gathered, gather_rows
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Targets, unit_rows
@@ -140,6 +141,7 @@ class PrototypeRegression(MomentClassifier):
         self.signature_norm = signature_norm
         self.random_state = random_state
 
+    @all_or_nothing
     def learn(self, gathered: Gathered | Moments) -> Self:
         """Learn from moments, choosing all parameters but `power` by folds if there are any.
 
