@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from zslearn.core import sylvester
-from zslearn.core.row_space import row_space
+from zslearn.core.row_space import row_space, subset_coordinates, triangle_gram
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
@@ -30,3 +30,26 @@ def test_repeated_rows_leave_the_basis_well_defined():
     X = np.ones((4, 10))
     Z, Q = row_space(X)
     np.testing.assert_allclose(Z @ Q.T, X, atol=1e-12)
+
+
+def test_coordinates_of_a_subset_keep_every_inner_product():
+    X = np.random.default_rng(2).standard_normal((8, 20))
+    rows, others = np.array([1, 3, 4, 6, 7]), np.array([0, 2, 5])
+    L, H = subset_coordinates(X @ X.T, rows, others)
+    assert (L.shape, H.shape) == ((5, 5), (3, 5))
+    np.testing.assert_allclose(L @ L.T, X[rows] @ X[rows].T, atol=1e-12)
+    np.testing.assert_allclose(H @ L.T, X[others] @ X[rows].T, atol=1e-12)
+    np.testing.assert_array_equal(L, np.tril(L))
+
+
+def test_dependent_rows_have_no_coordinates_of_their_own():
+    X = np.random.default_rng(2).standard_normal((4, 20))
+    X[2] = X[0]
+    assert subset_coordinates(X @ X.T, np.array([0, 1, 2]), np.array([3])) is None
+    X[2] = 0.0
+    assert subset_coordinates(X @ X.T, np.array([0, 1, 2]), np.array([3])) is None
+
+
+def test_the_gram_matrix_of_a_triangle():
+    L = np.tril(np.random.default_rng(3).standard_normal((6, 6)))
+    np.testing.assert_allclose(triangle_gram(L), L.T @ L, atol=1e-14)

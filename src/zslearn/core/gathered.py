@@ -13,12 +13,37 @@ from numpy.typing import NDArray
 from zslearn.core.learner import MomentPlan
 from zslearn.core.moments import Moments
 from zslearn.core.reservoir import smallest_keys
-from zslearn.core.row_space import reduced
+from zslearn.core.row_space import reduced, subset_coordinates, triangle_gram
 from zslearn.exceptions import InvalidInputError
 
 Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 _ROWS_AT_ONCE = 65536
+
+
+@dataclass(frozen=True)
+class FoldMoments:
+    """What a fold learns from, and the rows it holds out.
+
+    Attributes
+    ----------
+    train : Moments
+        Of the rows learned from.
+    classes : ndarray of shape (n_candidates,)
+        Classes held out.
+    X : array of shape (n_rows, n_coordinates)
+        Rows, in the coordinates of the moments.
+    rows : ndarray of shape (n_held_out,)
+        Which of them are held out.
+    truth : ndarray of shape (n_held_out,)
+        Position of each one's class in `classes`.
+    """
+
+    train: Moments
+    classes: NDArray
+    X: Any
+    rows: NDArray[np.intp]
+    truth: NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -83,6 +108,43 @@ class Gathered:
         if self.held_out or self.y is None:
             return self.held_out
         return tuple(np.flatnonzero(np.isin(self.y, part.classes)) for part in self.parts)
+
+    def fold(self, number: int) -> FoldMoments:
+        """Return what one fold learns from and is judged by.
+
+        The moments a fold trains on are the total less the fold's own, so no data is read again.
+        Where it trains on fewer rows than there are features, all is given in coordinates of the
+        space those rows span: a smaller problem, without a null space, with the same answers.
+        """
+        if self.y is None:
+            raise InvalidInputError("models are judged by rows that were kept; there are none.")
+        part, rows = self.parts[number], self.fold_rows[number]
+        truth = np.searchsorted(part.classes, self.y[rows])
+        spanned = self._spanned(rows)
+        if spanned is None:
+            return FoldMoments(self.total - part, part.classes, self.X, rows, truth)
+        train, held_out = spanned
+        return FoldMoments(train, part.classes, held_out, np.arange(len(rows)), truth)
+
+    def _spanned(self, rows: NDArray[np.intp]) -> tuple[Moments, NDArray] | None:
+        """Moments of all rows but some, and those, in the space of the others, if it is smaller."""
+        if not (self.held_out and isinstance(self.X, np.ndarray)) or self.y is None:
+            return None
+        if len(self.X) - len(rows) >= self.X.shape[1]:
+            return None
+        others = np.setdiff1d(np.arange(len(self.X)), rows)
+        found = subset_coordinates(self._products, others, rows)
+        if found is None:
+            return None
+        L, held_out = found
+        return _moments_of_triangle(L, self.y[others]), held_out
+
+    @cached_property
+    def _products(self) -> NDArray[np.float64]:
+        """Inner products of all rows, of which those of a fold are a part."""
+        X = self.X.astype(np.float64, copy=False)
+        products: NDArray[np.float64] = X @ X.T
+        return products
 
     def lifted(self, coef: NDArray) -> NDArray:
         """Return maps of the moments' coordinates as maps of the features, along the last axis."""
@@ -158,6 +220,13 @@ def _moments_of_rows(X: Any, y: NDArray, rows: NDArray[np.intp]) -> Moments:
     for part in rest:
         total += Moments.of(X[part], y[part])
     return total
+
+
+def _moments_of_triangle(L: NDArray, labels: NDArray) -> Moments:
+    """Moments of the rows of a lower triangular matrix."""
+    classes, counts = np.unique(labels, return_counts=True)
+    sums = (classes[:, None] == labels).astype(np.float64) @ L
+    return Moments(classes, counts.astype(np.float64), sums, triangle_gram(L), np.zeros(len(L)))
 
 
 def _named(part: Moments, names: NDArray) -> Moments:

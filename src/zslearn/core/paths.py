@@ -17,7 +17,6 @@ from zslearn.core.comparison import Comparison, Direction, Metric
 from zslearn.core.gathered import Gathered
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import row_blocks, row_norms
-from zslearn.exceptions import InvalidInputError
 
 # Moments, signatures of their classes and of the candidates -> class vectors in feature space, of
 # shape (n_models, n_candidates, n_features).
@@ -32,8 +31,6 @@ def fold_accuracy(
     rules: Sequence[tuple[Direction, Metric]],
 ) -> NDArray[np.float64]:
     """Per-class accuracy on the rows one fold holds out, for every model of a path.
-
-    The moments a fold trains on are the total less the fold's own, so no data is read again.
 
     Parameters
     ----------
@@ -52,15 +49,11 @@ def fold_accuracy(
     -------
     ndarray of shape (n_rules, n_models)
     """
-    if gathered.y is None:
-        raise InvalidInputError("models are judged by rows that were kept; there are none.")
-    part, rows = gathered.parts[fold], gathered.fold_rows[fold]
-    train = gathered.total - part
+    part = gathered.fold(fold)
     candidates = signatures[part.classes]
-    prototypes = decode(train, signatures[train.classes], candidates)
+    prototypes = decode(part.train, signatures[part.train.classes], candidates)
     scored = [scoring_rule(prototypes, candidates, *rule) for rule in rules]
-    truth = np.searchsorted(part.classes, gathered.y[rows])
-    return path_accuracy(gathered.X, truth, prototypes, scored, rows).mean(axis=2)
+    return path_accuracy(part.X, part.truth, prototypes, scored, part.rows).mean(axis=2)
 
 
 def scoring_rule(

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from zslearn.core.moments import Moments
 from zslearn.core.paths import mean_recall
-from zslearn.core.whitening import WithinClassSpectrum
+from zslearn.core.whitening import WithinClassCovariance
 
 
 def prototype_accuracy(
     train: Moments,
-    spectrum: WithinClassSpectrum,
+    covariance: WithinClassCovariance,
     held_out: tuple[Any, NDArray[np.intp]],
     shrinkages: Sequence[float],
     regressions: Sequence[NDArray],
@@ -26,7 +26,7 @@ def prototype_accuracy(
     ----------
     train : Moments
         Of the classes learned from.
-    spectrum : WithinClassSpectrum
+    covariance : WithinClassCovariance
         Of these moments.
     held_out : tuple of array of shape (n_samples, n_features) and ndarray of shape (n_samples,)
         Samples of other classes, and the position of each one's class.
@@ -39,15 +39,14 @@ def prototype_accuracy(
     -------
     ndarray of shape (n_shrinkages, n_regressions)
     """
-    Z, truth = held_out
+    X, truth = held_out
     means = train.class_means
     center = means.mean(axis=0)
-    M = (means - center) @ spectrum.V
-    X = np.asarray(Z @ spectrum.V) - center @ spectrum.V
+    M = means - center
+    solved = covariance.solved(M, shrinkages)
     hits = np.empty((len(shrinkages), len(regressions)))
-    for i, shrinkage in enumerate(shrinkages):
-        whitened = M * spectrum.scale(shrinkage) ** 2
-        products, gram = X @ whitened.T, M @ whitened.T
+    for i, whitened in enumerate(solved):
+        products, gram = np.asarray(X @ whitened.T) - center @ whitened.T, M @ whitened.T
         for j, B in enumerate(regressions):
             squared = np.sum((B @ gram) * B, axis=1)
             guess = (products @ B.T - 0.5 * squared).argmax(axis=1)

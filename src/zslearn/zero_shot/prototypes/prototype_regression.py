@@ -18,7 +18,7 @@ from zslearn.core.nearest import Targets, unit_rows
 from zslearn.core.prototype_paths import prototype_accuracy
 from zslearn.core.rows import RowTransform
 from zslearn.core.signature_kernel import gaussian_kernel, median_scales, relative_distances
-from zslearn.core.whitening import WithinClassSpectrum
+from zslearn.core.whitening import WithinClassCovariance
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
@@ -56,7 +56,7 @@ class PrototypeRegression(MomentClassifier):
     same formula, which keeps the generalized setting fair.
 
     All statistics come from class counts, class sums and the Gram matrix; every choice is made by
-    holding out seen classes, for the price of one eigendecomposition a fold and power.
+    holding out seen classes, for the price of one tridiagonal reduction per fold and power.
 
     Parameters
     ----------
@@ -204,16 +204,14 @@ class PrototypeRegression(MomentClassifier):
 
     def _solve(self, gathered: Gathered) -> None:
         """Set the dual coefficients for the chosen setting."""
-        spectrum = WithinClassSpectrum.of(gathered.total, gathered.n_features)
-        scale = spectrum.scale(self.shrinkage_)
+        covariance = WithinClassCovariance.of(gathered.total, gathered.n_features)
         means = gathered.total.class_means
         center = means.mean(axis=0)
-        whitened = (means - center) @ spectrum.V * scale
+        (whitened,) = covariance.solved(means - center, [self.shrinkage_])
         kernel = self._kernel(self.seen_signatures_)
         inverse = np.linalg.inv(kernel + self.ridge_ * np.eye(len(kernel)))
-        dual = inverse @ whitened
-        self.dual_gram_ = dual @ dual.T
-        coef = (dual * scale) @ spectrum.V.T
+        coef = inverse @ whitened
+        self.dual_gram_ = coef @ (means - center).T @ inverse.T
         self.dual_shift_ = coef @ center
         self.dual_coef_ = gathered.lifted(coef)
 
@@ -243,16 +241,14 @@ class PrototypeRegression(MomentClassifier):
 
     def _curves(self, gathered: Gathered, grids: Grids) -> list[NDArray]:
         """Accuracy of every shrinkage, bandwidth and ridge on each fold, classes numbered."""
-        assert gathered.y is not None
+        S = self.seen_signatures_
         curves = []
-        for rows, part in zip(gathered.fold_rows, gathered.parts, strict=True):
-            train = gathered.total - part
-            spectrum = WithinClassSpectrum.of(train, gathered.n_features)
-            held_out = gathered.X[rows], np.searchsorted(part.classes, gathered.y[rows])
-            S = self.seen_signatures_
-            regressions = list(self._regressions(S[train.classes], S[part.classes], grids))
+        for fold in map(gathered.fold, range(len(gathered.parts))):
+            covariance = WithinClassCovariance.of(fold.train, gathered.n_features)
+            held_out = fold.X[fold.rows], fold.truth
+            regressions = list(self._regressions(S[fold.train.classes], S[fold.classes], grids))
             accuracy = prototype_accuracy(
-                train, spectrum, held_out, grids["shrinkage"], regressions
+                fold.train, covariance, held_out, grids["shrinkage"], regressions
             )
             curves.append(accuracy.ravel())
         return curves
