@@ -177,6 +177,6 @@ def test_other_readers_of_safetensors_open_the_file(tmp_path, saved):
     with safe_open(path, framework="numpy") as file:
         metadata = file.metadata()
         names = [name.split(" ", 1)[1] for name in file.keys()]
-    assert "SAEClassifier.coef_encode_" in names
+    assert "SAEClassifier.coef_decode_" in names
     assert json.loads(metadata["document"])["parameters"]["lam"] == 0.3
     assert len(metadata["sha256"]) == 64

@@ -1,4 +1,5 @@
 import os
+import time
 
 import numpy as np
 import pandas as pd
@@ -222,3 +223,27 @@ def test_saving_replaces_whole_files_only(model, tmp_path, monkeypatch):
 def test_saving_to_a_folder_that_is_not_there(model, tmp_path):
     with pytest.raises(MissingFileError, match="There is no folder"):
         save(model, tmp_path / "no" / "m.zsl")
+
+
+def test_equal_models_give_equal_bytes(data, tmp_path):
+    rows = seen_rows(data)
+    contents = set()
+    for i in range(4):
+        model = SAEClassifier(data.signatures, lam=0.3)
+        if i == 1:
+            model.partial_fit(data.X[rows][:40], data.y[rows][:40])  # attributes in another order
+        model.fit(data.X[rows], data.y[rows])
+        save(model if i != 2 else load(tmp_path / "1"), tmp_path / str(i))
+        contents.add((tmp_path / str(i)).read_bytes())
+    assert len(contents) == 1
+
+
+def test_two_hundred_thousand_classes_take_seconds(tmp_path):
+    names = np.array([f"class number {i}" for i in range(200_000)])
+    rng = np.random.default_rng(0)
+    table = Signatures(names, rng.standard_normal((len(names), 3)))
+    model = SAEClassifier(table, lam=1.0).fit(rng.standard_normal((500, 3)), names[:500])
+    start = time.process_time()
+    save(model, tmp_path / "m.zsl")
+    assert load(tmp_path / "m.zsl").signatures_ == table
+    assert time.process_time() - start < 10

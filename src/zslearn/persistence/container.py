@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import safetensors
 from numpy.typing import NDArray
-from safetensors.numpy import save as to_bytes
 
 from zslearn import __version__
 from zslearn._files import replacing
@@ -25,6 +24,17 @@ from zslearn.exceptions import MissingFileError, ModelFileError
 FORMAT = "zslearn model"
 MOMENTS = "zslearn moments"
 FORMAT_VERSION = 1
+
+# Types of numbers as safetensors names them.
+KINDS = {"bool": "BOOL", "complex64": "C64"} | {
+    f"{kind}{bits}": f"{letter}{bits}"
+    for kind, letter, sizes in (
+        ("float", "F", (16, 32, 64)),
+        ("int", "I", (8, 16, 32, 64)),
+        ("uint", "U", (8, 16, 32, 64)),
+    )
+    for bits in sizes
+}
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -40,8 +50,11 @@ def write(
         "document": json.dumps(document, ensure_ascii=True, allow_nan=False),
     }
     metadata["sha256"] = checksum(metadata, tensors)
+    names = sorted(tensors, key=lambda name: (-tensors[name].itemsize, name))
     with replacing(path) as file:
-        file.write(to_bytes(tensors, metadata))
+        file.write(_header(metadata, {name: tensors[name] for name in names}))
+        for name in names:
+            file.write(np.ascontiguousarray(tensors[name]).reshape(-1).view(np.uint8))
 
 
 def read(path: str | os.PathLike[str], kind: str = FORMAT) -> tuple[Any, Tensors]:
@@ -77,6 +90,22 @@ def checksum(metadata: dict[str, str], tensors: Tensors) -> str:
         add(f"{name} {tensor.dtype.str} {tensor.shape}".encode())
         add(tensor.reshape(-1).view(np.uint8))
     return digest.hexdigest()
+
+
+def _header(metadata: dict[str, str], tensors: Tensors) -> bytes:
+    """Return the beginning of a safetensors file, the same bytes for the same content.
+
+    The package's own writer orders the metadata at random.
+    """
+    start, parts = 0, dict[str, Any](__metadata__=dict(sorted(metadata.items())))
+    for name, tensor in tensors.items():
+        stop = start + tensor.nbytes
+        kind = KINDS[tensor.dtype.name]
+        parts[name] = {"dtype": kind, "shape": list(tensor.shape), "data_offsets": [start, stop]}
+        start = stop
+    text = json.dumps(parts, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # numbers start at multiples of their size
+    return len(text).to_bytes(8, "little") + text
 
 
 def _parsed(path: Path, kind: str) -> tuple[dict[str, str], Tensors]:

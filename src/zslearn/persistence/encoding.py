@@ -16,13 +16,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from zslearn.exceptions import InvalidTypeError
+from zslearn.persistence.container import KINDS
 from zslearn.persistence.trusted import estimator_name, record_name
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.inputs import as_signatures
 
-TENSOR_KINDS = {"float16", "float32", "float64", "bool", "complex64"} | {
-    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
-}
+TENSOR_KINDS = KINDS.keys()
 
 
 class Encoder:
@@ -165,7 +164,8 @@ class Encoder:
         }
 
     def _attributes(self, values: dict[str, Any], where: str) -> dict[str, Any]:
-        return {key: self.encode(item, f"{where}.{key}") for key, item in values.items()}
+        # In order, so that equal models give equal bytes however they came about.
+        return {key: self.encode(values[key], f"{where}.{key}") for key in sorted(values)}
 
 
 def _refused(where: str, value: object) -> InvalidTypeError:
