@@ -97,7 +97,7 @@ def test_generators_will_do(scenes, model):
     ("image", "mask", "message"),
     [
         (np.zeros((9, 9, 3), np.uint8), np.zeros((9, 8)), r"has shape \(9, 8\)"),
-        (np.zeros((9, 9, 3), np.uint8), np.full((9, 9), 255), "hold 1, 0 and -1 alone"),
+        (np.zeros((9, 9, 3), np.uint8), np.full((9, 9), 255), "hold only 1, 0 and -1"),
         (np.zeros((9, 9, 3), np.uint8), np.zeros((9, 9)), "both foreground and background"),
         (np.zeros((9, 9, 3), np.uint8), np.full((9, 9), -1), "both foreground and background"),
         (np.zeros((9, 9)), np.zeros((9, 9)), r"got shape \(9, 9\)"),

@@ -191,9 +191,9 @@ def test_restricted_follows_the_order_asked_for():
     counts, sums = moments.restricted(["fox", "bat"])
     assert counts.tolist() == [np.sum(y == "fox"), np.sum(y == "bat")]
     np.testing.assert_allclose(sums[0], X[y == "fox"].sum(axis=0))
-    with pytest.raises(InvalidInputError, match="not among"):
+    with pytest.raises(InvalidInputError, match="not in the moments"):
         moments.restricted(["fox", "yak"])
-    with pytest.raises(InvalidInputError, match="not among"):
+    with pytest.raises(InvalidInputError, match="not in the moments"):
         Moments.empty(5).restricted(["fox"])
 
 
@@ -201,8 +201,8 @@ def test_restricted_follows_the_order_asked_for():
     ("X", "y", "says"),
     [
         (np.ones((3, 2)), ["a", "b"], "3 rows but their labels have 2"),
-        (np.ones(3), ["a", "b", "c"], "one row a sample"),
-        (np.ones((2, 2)), [["a"], ["b"]], "one a sample"),
+        (np.ones(3), ["a", "b", "c"], "one row per sample"),
+        (np.ones((2, 2)), [["a"], ["b"]], "one per sample"),
         (np.ones((2, 2)), np.array(["a", 1], dtype=object), "mix text and numbers"),
     ],
 )

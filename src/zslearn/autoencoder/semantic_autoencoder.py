@@ -24,7 +24,7 @@ SOLVERS = get_args(Solver)
 
 
 class TiedLinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Encode with W and decode with its transpose; how W is learned is the subclass's business."""
+    """Encode with W and decode with its transpose; how W is learned is up to the subclass."""
 
     parameter_constraints: ClassVar[dict[str, Constraint]] = {"solver": Either(*SOLVERS)}
     learned_shapes: ClassVar[dict[str, str | None]] = {"coef_": "k d"}

@@ -52,7 +52,7 @@ class SemanticAutoencoderCV(TiedLinearMap):
     cv_results_ : dict
         Scores of every λ on held-out rows, with scikit-learn's keys: ``1 - error / norm`` with the
         mean squared error over held-out rows and the mean squared norm of the target over all
-        rows. One is perfect, zero is what W = 0 gives on average.
+        rows. One is perfect; zero is what W = 0 gives on average.
     best_params_ : dict
         The chosen λ, as "lam".
     folds_over_classes_ : bool

@@ -139,8 +139,8 @@ class MomentMapping(MomentLearner, LinearMapping):
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a batch to those given since the last `fit` and learn again from all of them.
 
-        Any batching gives what one fit on all rows gives. Until rows of two classes were given
-        there is nothing to learn, and `transform` says that the mapping is not fitted.
+        Any batching gives what one fit on all rows gives. Until rows of two classes have been given
+        there is nothing to learn, and `transform` reports that the mapping is not fitted.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class MomentMapping(MomentLearner, LinearMapping):
         return self if len(self._statistics.classes) < 2 else self._learn(self._statistics)
 
     def moment_plan(self, classes: ArrayLike | None = None) -> MomentPlan:
-        """Return what is to be gathered of the data: centered moments of the rows as they are.
+        """Return what is to be gathered from the data: centered moments of the rows as they are.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class MomentMapping(MomentLearner, LinearMapping):
         Parameters
         ----------
         gathered : Gathered, Moments or Statistics
-            What a pass by `moment_plan` found, or moments, with those of each class where the
+            What a pass by `moment_plan` found, or moments, with those of each class if the
             mapping needs them.
 
         Returns
@@ -197,7 +197,7 @@ class MomentMapping(MomentLearner, LinearMapping):
         if self._needs_class_grams() and not gathered.by_class:
             raise InvalidInputError(
                 f"{type(self).__name__} needs moments of each class; got those of all rows "
-                "together. Compute them as moment_plan says."
+                "together. Compute them as moment_plan describes."
             )
         self._statistics = None
         self.n_features_in_ = gathered.total.n_features

@@ -1,4 +1,4 @@
-"""No learning at all: the yardstick of every mapping."""
+"""No learning at all: the yardstick for every mapping."""
 
 from __future__ import annotations
 

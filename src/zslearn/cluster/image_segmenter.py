@@ -1,4 +1,4 @@
-"""Foreground of pictures by supervised clustering of their pixels."""
+"""Separate the foreground of pictures by supervised clustering of their pixels."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FOREGROUND, BACKGROUND, UNDEFINED = 1, 0, -1
 
 
 class ImageSegmenter(BaseEstimator):
-    """Learn from pictures with masks what tells foreground from background; segment new pictures.
+    """Learn foreground and background from pictures with masks; segment new pictures.
 
     Every pixel is described by `zslearn.features.pixel_features`, standardized on the training
     pixels and mapped to a code; the codes of a new picture are split by 2-means, and the half
@@ -52,9 +52,9 @@ class ImageSegmenter(BaseEstimator):
     ----------
     mapping : LinearMapping, optional
         What to learn from the standardized pixels; by default ``SAEMapping(100.0)``. Any mapping
-        of `zslearn.cluster` that is learned from moments will do.
+        of `zslearn.cluster` that is learned from moments works.
     height : int, default=100
-        Rows pictures are scaled to before their pixels are described.
+        Height in rows to which pictures are scaled before their pixels are described.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class ImageSegmenter(BaseEstimator):
 
     @all_or_nothing
     def fit(self, images: Iterable[ArrayLike], masks: Iterable[ArrayLike]) -> Self:
-        """Learn from pictures and their masks, one at a time: generators will do.
+        """Learn from pictures and their masks, one at a time, so generators work too.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class ImageSegmenter(BaseEstimator):
         picture = _checked_picture(np.asarray(image))
         size = self._working_size(picture)
         X = pixel_features(scaled(picture, size))
-        # k-means does not see a shift; about the mean, float32 codes keep their digits.
+        # k-means ignores a shift; about the mean, float32 codes keep their digits.
         codes = (X - X.mean(axis=0)) @ self.coef_.T.astype(np.float32)
         return nearest_scaled(self._foreground(codes).reshape(size), picture.shape[:2])
 
@@ -147,7 +147,7 @@ class ImageSegmenter(BaseEstimator):
         return upper if step > 0 else ~upper
 
     def _rows(self, image: NDArray, mask: NDArray) -> tuple[NDArray, NDArray]:
-        """Features and labels of the pixels of one training picture that are to be used."""
+        """Features and labels of the pixels to use from one training picture."""
         picture = _checked_picture(image)
         if mask.shape != picture.shape[:2]:
             raise InvalidInputError(
@@ -156,7 +156,7 @@ class ImageSegmenter(BaseEstimator):
             )
         if not np.isin(mask, (FOREGROUND, BACKGROUND, UNDEFINED)).all():
             raise InvalidInputError(
-                f"masks hold 1, 0 and -1 alone; the mask of picture {self.n_images_} has other "
+                f"masks hold only 1, 0 and -1; the mask of picture {self.n_images_} has other "
                 "values. `zslearn.datasets.load_segmentation` decodes colored masks."
             )
         size = self._working_size(picture)
@@ -167,7 +167,7 @@ class ImageSegmenter(BaseEstimator):
         if total is None or len(total.classes) < 2:
             raise InvalidInputError(
                 f"the masks of {self.n_images_} picture(s) do not hold both foreground and "
-                "background; there is nothing to tell apart."
+                "background; there is nothing to separate."
             )
         standard = total.standardized(total.total.mean, total.spread)
         self.mapping_ = mapping.learn(standard)

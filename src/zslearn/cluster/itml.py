@@ -26,22 +26,22 @@ def _are_percentiles(value: Any) -> bool:
 class ITML(RowMapping):
     """Metric nearest to Euclidean, in LogDet divergence, that satisfies bounds on pairs.
 
-    Squared distances are to be below an upper bound for similar pairs and above a lower bound for
-    dissimilar ones, up to slack weighted by `gamma`; solved by cyclic Bregman projections, a rank
-    one update a pair. Pairs are sampled, and the bounds are percentiles of the squared Euclidean
-    distances of sampled pairs, so memory does not grow with the square of the samples.
+    Squared distances should be below an upper bound for similar pairs and above a lower bound for
+    dissimilar ones, up to slack weighted by `gamma`; solved by cyclic Bregman projections, one
+    rank-one update per pair. Pairs are sampled, and the bounds are percentiles of the squared
+    Euclidean distances of sampled pairs, so memory does not grow with the square of the samples.
 
     Parameters
     ----------
     n_pairs : int, optional
         Number of similar and of dissimilar pairs; by default 20 K (K - 1) each for K classes.
-        Results change much with it, and more pairs converge more slowly.
+        Results depend strongly on it, and more pairs converge more slowly.
     gamma : float, default=1.0
         Weight of the slack: large values insist on the bounds.
     percentiles : tuple of 2 floats, default=(5, 95)
         Which percentiles of the distances are the upper and the lower bound.
     max_iter : int, default=500
-        Largest number of sweeps over the pairs.
+        Maximum number of sweeps over the pairs.
     tol : float, default=1e-3
         Stop when the multipliers change by less than this share in a sweep.
     random_state : int, RandomState instance or None, default=0
@@ -119,7 +119,7 @@ class ITML(RowMapping):
         )
         self.bounds_ = self._bounds(np.einsum("ij,ij->i", V, V))
         sign = np.repeat([1.0, -1.0], n_pairs)
-        # Equal points can be brought no closer and pushed no farther.
+        # Equal points cannot be brought closer or pushed apart.
         distinct = rng.permutation(np.flatnonzero(np.einsum("ij,ij->i", V, V) > 0))
         bound = np.repeat(self.bounds_, n_pairs)
         return metric_factor(self._projected(V[distinct], sign[distinct], bound[distinct], gamma))
@@ -127,7 +127,7 @@ class ITML(RowMapping):
     def _bounds(self, squares: NDArray) -> tuple[float, float]:
         upper, lower = np.percentile(squares, self.percentiles)
         if lower <= 0:
-            raise InvalidInputError("all sampled pairs are of equal points: nothing to learn from.")
+            raise InvalidInputError("all sampled pairs have equal points: nothing to learn from.")
         return max(float(upper), 1e-9 * float(lower)), float(lower)
 
     def _projected(self, V: NDArray, sign: NDArray, bound: NDArray, gamma: float) -> NDArray:

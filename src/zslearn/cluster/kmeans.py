@@ -1,4 +1,4 @@
-"""k-means of codes, all together or each group by itself, by the cheapest exact enough way."""
+"""k-means of codes, all together or by group, in the cheapest way that is exact enough."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from zslearn.cluster.two_means import two_means
 from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import clustering_loss
 
-# Below this many multiplications a round, threads cost more in waiting than they save.
+# Below this many multiplications per round, threads cost more than they save.
 _SMALL = 2e7
 
 
@@ -30,7 +30,7 @@ def one_thread(wanted: bool) -> AbstractContextManager:
 
 @cache
 def _controller() -> ThreadpoolController:
-    # Looking for the libraries takes longer than many of the problems.
+    # Finding the libraries takes longer than solving many of the problems.
     return ThreadpoolController()
 
 
@@ -65,14 +65,14 @@ def cluster_codes(
     groups : ndarray of shape (n_samples,), optional
         Rows with the same value are clustered by themselves; None takes all rows together.
     options : KMeansOptions
-        How.
+        How to cluster.
     rng : RandomState
         Source of random starts.
 
     Returns
     -------
     ndarray of shape (n_samples,)
-        Clusters 0 .. n_clusters - 1 of each group, the one with the largest mean first code first.
+        Clusters 0 .. n_clusters - 1 of each group, by decreasing mean of the first code.
     """
     return map_groups(lambda rows: _kmeans(codes[rows], options, rng), len(codes), groups, options)
 
@@ -116,7 +116,7 @@ def mean_loss(y: NDArray, labels: NDArray, groups: NDArray | None) -> float:
 
 
 def check_groups(groups: object, n_rows: int) -> NDArray | None:
-    """Return groups as an array with one entry a row."""
+    """Return groups as an array with one entry per row."""
     if groups is None:
         return None
     array = np.asarray(groups)
@@ -141,13 +141,14 @@ def _sklearn_kmeans(codes: NDArray, options: KMeansOptions, rng: RandomState) ->
     model = KMeans(options.n_clusters, n_init=options.n_init, random_state=rng)
     small = codes.size * options.n_clusters < _SMALL
     with one_thread(small), warnings.catch_warnings():
-        # Fewer distinct points than clusters leaves some clusters empty, which is an answer.
+        # With fewer distinct points than clusters some clusters stay empty, which is a valid
+        # result.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(codes).labels_
 
 
 def _ordered(labels: NDArray, first_code: NDArray, n_clusters: int) -> NDArray[np.intp]:
-    """Sort clusters by falling mean of the first code, so that labels do not depend on luck."""
+    """Sort clusters by decreasing mean of the first code, so that labels do not depend on luck."""
     counts = np.bincount(labels, minlength=n_clusters)
     sums = np.bincount(labels, weights=first_code, minlength=n_clusters)
     means = np.where(counts > 0, sums / np.maximum(counts, 1), -np.inf)

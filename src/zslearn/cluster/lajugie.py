@@ -15,7 +15,7 @@ from zslearn.cluster.tags import MappingTags
 
 
 class LajugieSpectral(MomentMapping):
-    """Structured large-margin metric in the spectral relaxation, in the manner of Lajugie et al.
+    """Structured large-margin metric in the spectral relaxation, after Lajugie et al.
 
     Minimizes over metrics B the regularized structured hinge loss
     ``μ/2 ‖B‖² + max_P [Δ(C, P) + tr((P - C) Z B Zᵀ)]``: no partition P may look better to k-means

@@ -23,7 +23,7 @@ Path = Callable[[Statistics, NDArray], NDArray]
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How λ is searched.
+    """How to search for λ.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ def choose_lam(
     lams: NDArray,
     options: SearchOptions,
 ) -> Choice:
-    """Choose the λ of least clustering loss on held-out rows; among equals the one in the middle.
+    """Choose the λ with the least clustering loss on held-out rows; among equals, the middle one.
 
     Each fold is left out by subtracting its statistics from those of all rows, its codes are
     clustered with k-means into as many clusters as there are classes, and the clusters are
@@ -70,7 +70,7 @@ def choose_lam(
     lams : ndarray of shape (n_lams,)
         Values of λ.
     options : SearchOptions
-        How.
+        How to search.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def choose_lam(
 
 
 def _in_the_middle(choice: Choice) -> Choice:
-    """Take the middle one of equally good points: neighbors of λ often cluster alike."""
+    """Take the middle one of equally good points: neighboring λ often give the same clusters."""
     mean, params = choice.cv_results["mean_test_score"], choice.cv_results["params"]
     equal = np.flatnonzero(mean >= mean.max() - 1e-12)
     best = int(equal[len(equal) // 2])

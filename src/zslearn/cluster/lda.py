@@ -17,7 +17,7 @@ from zslearn.exceptions import InvalidInputError
 
 
 class LDAProjection(MomentMapping):
-    """Directions in which classes lie far apart for their spread.
+    """Directions in which classes lie far apart relative to their spread.
 
     Solves ``S_b v = e S_w v`` and scales the directions to unit variance within classes, so codes
     equal those of scikit-learn's ``LinearDiscriminantAnalysis`` up to sign and shift. Cheap, and

@@ -1,4 +1,4 @@
-"""Large-margin nearest neighbors without any matrix of all pairs."""
+"""Large-margin nearest neighbors without a matrix of all pairs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class LMNN(RowMapping):
     n_rounds : int, default=5
         How often impostors are searched.
     max_iter : int, default=30
-        L-BFGS iterations a round.
+        L-BFGS iterations per round.
     verbose : int, default=0
         Above 0, each round is reported on stderr.
 
@@ -129,9 +129,9 @@ class Triplets:
     X : ndarray of shape (n_samples, n_features)
         Rows.
     targets : ndarray of shape (n_samples, n_neighbors)
-        Targets of each row; -1 where a class is too small to have so many.
+        Targets of each row; -1 where a class is too small to have that many.
     impostors : ndarray of shape (n_samples, n_impostors)
-        Candidates of each row; -1 likewise.
+        Candidates of each row; -1 where there are not enough.
     push : float
         Weight of the hinge.
     """
@@ -185,7 +185,7 @@ def target_neighbors(X: NDArray, y: NDArray, n_neighbors: int) -> NDArray[np.int
         k = min(n_neighbors, len(rows) - 1)
         if k:
             with one_thread(len(rows) < 20000):
-                # Without an argument a row is not counted among its own neighbors.
+                # Called without an argument, it does not count a row among its own neighbors.
                 near = NearestNeighbors(n_neighbors=k).fit(X[rows]).kneighbors()[1]
             targets[rows, :k] = rows[near]
     return targets

@@ -23,8 +23,8 @@ class MLCA(MomentMapping):
     """Least squares to the cluster indicators, each divided by the root of the cluster's size.
 
     With Y the one-hot labels and ``J = Y (YᵀY)^(-1/2)``, so that ``JJᵀ`` is the clustering matrix,
-    the map is ``L = X⁺ J = G⁺ XᵀJ``; codes are ``X L``. It needs class counts, class sums and
-    ``G = XᵀX`` alone.
+    the map is ``L = X⁺ J = G⁺ XᵀJ``; codes are ``X L``. It needs only class counts, class sums
+    and ``G = XᵀX``.
 
     Parameters
     ----------
@@ -101,5 +101,5 @@ class MLCA(MomentMapping):
 def _left_singular_vectors(codes: NDArray) -> NDArray:
     """U of the thin SVD, without directions in which the codes do not vary."""
     U, sigma, _ = np.linalg.svd(codes, full_matrices=False)
-    # Moments are products, so the null space of the map is known to the root of the precision.
+    # Moments are products, so the null space of the map is known up to the root of the precision.
     return U[:, sigma > 1e-6 * sigma[0]]

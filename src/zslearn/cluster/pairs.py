@@ -31,7 +31,7 @@ def dissimilar_differences(X: NDArray, y: NDArray, n_pairs: int, rng: RandomStat
     weight = counts * others.astype(float)
     c = rng.choice(len(counts), size=n_pairs, p=weight / weight.sum())
     i = starts[c] + rng.randint(counts[c])
-    # Places after the class and, round the end, before it.
+    # Positions after the class and, wrapping around the end, before it.
     j = (starts[c] + counts[c] + rng.randint(others[c])) % len(y)
     return X[order[i]] - X[order[j]]
 

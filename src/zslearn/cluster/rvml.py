@@ -1,4 +1,4 @@
-"""Ridge regression to one point a class (RVML)."""
+"""Ridge regression to one point per class (RVML)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zslearn.cluster.tags import MappingTags
 
 
 class RVML(MomentMapping):
-    """Regressive virtual metric learning with one virtual point a class.
+    """Regressive virtual metric learning with one virtual point per class.
 
     Every row is drawn to the unit vector of its class by ridge regression:
     ``L = (XᵀX + λ n I)⁻¹ XᵀY``, codes ``X L``. When all K classes have the same size this is the
@@ -23,7 +23,7 @@ class RVML(MomentMapping):
     Parameters
     ----------
     lam : float, default=0.5
-        Ridge for each sample; on standardized features about 0.1 to 1 is a good range.
+        Ridge per sample; on standardized features about 0.1 to 1 is a good range.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ class SAEMapping(MomentMapping):
     """Encoder of the semantic autoencoder trained on class labels.
 
     Minimizes ``‖X - Y W‖² + λ ‖X Wᵀ - Y‖²`` with one-hot labels Y. ``YᵀY`` is the diagonal matrix
-    of class sizes n_c, so the equation of the paper splits into one ridge regression a class,
+    of class sizes n_c, so the equation of the paper splits into one ridge regression per class,
     ``w_c = (1 + λ) (n_c I + λ XᵀX)⁻¹ Σ_{i∈c} x_i``, and one eigendecomposition of ``XᵀX`` gives all
     classes and every λ. λ → ∞ is least squares to the labels, λ → 0 leaves the class means. For
     classes of equal size the codes are those of :class:`RVML` up to a common factor.
@@ -110,7 +110,7 @@ class SAEMapping(MomentMapping):
     @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
-        """Learn the encoder, choosing λ first if asked to.
+        """Learn the encoder, after choosing λ if ``lam="cv"``.
 
         Parameters
         ----------
@@ -119,8 +119,8 @@ class SAEMapping(MomentMapping):
         y : array-like of shape (n_samples,)
             Class of each sample.
         groups : array-like of shape (n_samples,), optional
-            Groups that are clustered by themselves, such as the pixels of one image; used by
-            ``lam="cv"`` alone.
+            Groups that are clustered by themselves, such as the pixels of one image; used only
+            by ``lam="cv"``.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class SAEMapping(MomentMapping):
         return super().partial_fit(X, y)
 
     def moment_plan(self, classes: ArrayLike | None = None) -> MomentPlan:
-        """Return what is to be gathered of the data; `lam` must be a number.
+        """Return what is to be gathered from the data; `lam` must be a number.
 
         Parameters
         ----------

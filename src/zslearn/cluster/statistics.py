@@ -1,4 +1,4 @@
-"""What closed-form mappings need of labeled data: centered moments, of all rows or by class."""
+"""What closed-form mappings need from labeled data: centered moments, of all rows or by class."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from zslearn.core.moments import Moments
 class Statistics:
     """Centered moments of labeled rows, and of each class where a mapping asks for them.
 
-    They add up over batches, and a fold can be subtracted. Everything a closed-form mapping does
-    with the rows it does with these; so does standardization, which is an affine change of them.
+    They add up over batches, and a fold can be subtracted. Closed-form mappings
+    work with these instead of the rows, and so does standardization, which is an affine change.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Statistics:
         Of all rows, about their mean.
     by_class : tuple of Moments
         Of each class, about the mean of the class, in the order of the classes; empty unless
-        asked for, because they hold one Gram matrix a class.
+        asked for, because they hold one Gram matrix per class.
 
     Examples
     --------

@@ -43,19 +43,19 @@ class SupervisedKMeans(TransformerMixin, BaseEstimator):
     New samples need not be of the training classes, and are never compared with training samples:
     they are mapped to codes, and the codes of the samples given together are clustered.
 
-    Features are standardized to mean 0 and variance 1 on the training rows by default. The
-    mappings that shrink (:class:`SAEMapping`, :class:`RVML`) weigh an error in every feature alike,
-    so without it a feature in large units decides the codes, and one λ means something else for
-    every data set: on the paper's synthetic data SAE reaches a loss of 0.02 with standardized
-    features and never falls below 0.04 without, whatever λ. Plain least squares, :class:`MLCA` and
-    :class:`LDAProjection` do not depend on the scale of features, but the first two do change with
-    centering.
+    Features are standardized to mean 0 and variance 1 on the training rows by default. The mappings
+    that shrink (:class:`SAEMapping`, :class:`RVML`) weigh an error in every feature alike, so
+    without it a feature in large units decides the codes, and the same λ means something different
+    for every data set: on the paper's synthetic data SAE reaches a loss of 0.02 with standardized
+    features and never falls below 0.04 without, whatever the λ. Plain least squares, :class:`MLCA`
+    and :class:`LDAProjection` do not depend on the scale of features, but the first two do change
+    with centering.
 
     Parameters
     ----------
     mapping : LinearMapping, optional
-        What to learn; by default :class:`SAEMapping` with λ chosen by cross-validation on the
-        training labels. `partial_fit`, which sees no row twice, takes λ = 0.5 instead.
+        The mapping to learn; by default :class:`SAEMapping` with λ chosen by cross-validation on
+        the training labels. `partial_fit`, which sees no row twice, takes λ = 0.5 instead.
     n_clusters : int, optional
         Number of clusters of new data; by default the number of training classes.
     standardize : bool, default=True

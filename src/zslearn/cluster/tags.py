@@ -1,4 +1,4 @@
-"""What every mapping tells about itself."""
+"""What every mapping states about itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MappingTags:
     incremental : bool
         Whether there is a `partial_fit` that gives what one fit on all rows gives.
     reference : str
-        Who proposed it and where.
+        Who published it and where.
     """
 
     transductive: bool = False

@@ -1,4 +1,4 @@
-"""Two clusters: exactly on a line, and fast in space from a split along the principal axis."""
+"""Two clusters: exact on a line, otherwise fast from a split along the principal axis."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 # A second principal variance below this share of the first is rounding: the codes lie on a line.
 _LINE = 1e-10
 _MAX_ITER = 300
-# Up to this many dimensions codes may lie on a line, which only float64 can tell; float32 codes of
-# more dimensions are left in float32, which halves the memory every round has to read.
+# Up to this many dimensions codes may lie on a line, which only float64 can detect; float32 codes
+# of more dimensions are left in float32, which halves the memory every round has to read.
 _NARROW = 8
 
 
@@ -48,14 +48,14 @@ def two_means(codes: NDArray, *, restarts: int, rng: RandomState) -> NDArray[np.
     """Split points into two clusters.
 
     Exact where the points lie on a line; otherwise Lloyd's iteration from the best split along the
-    principal axis, and from `restarts` random pairs of points besides, of which the best is kept.
+    principal axis and from `restarts` random pairs of points; the best result is kept.
 
     Parameters
     ----------
     codes : ndarray of shape (n_samples, n_dimensions)
         Points.
     restarts : int
-        Further random starts.
+        Additional random starts.
     rng : RandomState
         Source of the random starts.
 
@@ -96,7 +96,7 @@ def _lloyd(Z: NDArray, upper: NDArray) -> tuple[NDArray, float]:
         changed = np.flatnonzero(moved != upper)
         if len(changed) == 0:
             break
-        # Few points change sides after the first rounds: the sum is kept up to date by them alone.
+        # Few points change sides after the first rounds, so the sum is updated by those only.
         total += np.where(moved[changed], 1.0, -1.0) @ Z[changed].astype(np.float64)
         upper = moved
     return upper, gain

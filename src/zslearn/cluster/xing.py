@@ -32,7 +32,7 @@ class XingMMC(RowMapping):
     n_pairs : int, default=10000
         Number of dissimilar pairs drawn.
     max_iter : int, default=200
-        Largest number of gradient steps.
+        Maximum number of gradient steps.
     tol : float, default=1e-6
         Stop when a step raises the objective by less than this share.
     ridge : float, default=1e-6

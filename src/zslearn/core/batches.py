@@ -1,4 +1,4 @@
-"""Batches of labeled rows as users hand them over."""
+"""Batches of labeled rows as users pass them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def checked_batch(
     number : int
         Which batch it is, for messages.
     n_features : int, optional
-        Number of features of the batches before.
+        Number of features of the earlier batches.
     """
     if not isinstance(batch, Sequence) or len(batch) != 2:
         raise InvalidInputError(

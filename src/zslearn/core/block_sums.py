@@ -1,4 +1,4 @@
-"""Sums of blocks of labeled rows, added up in place in a fixed order: all that moments are."""
+"""Sums of blocks of labeled rows, added up in place in a fixed order, from which moments come."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Grouping:
     Attributes
     ----------
     classes : ndarray of shape (n_classes,) or None
-        Sorted class labels; None gives every class a matrix of its own.
+        Sorted class labels; None gives every class its own matrix.
     groups : ndarray of shape (n_classes,) or None
         Group of each of the classes.
     """
@@ -37,7 +37,7 @@ class Grouping:
 
     @classmethod
     def of_folds(cls, folds: tuple[NDArray, ...]) -> Grouping:
-        """Make a group of each fold of classes, named by its position."""
+        """Make one group per fold of classes, named by its position."""
         classes = np.concatenate(folds)
         groups = np.repeat(np.arange(len(folds)), [len(fold) for fold in folds])
         order = np.argsort(classes)

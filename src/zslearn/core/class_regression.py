@@ -1,4 +1,4 @@
-"""Kernel regression from class signatures to class statistics: few rows, one a class."""
+"""Kernel regression from class signatures to class statistics: few rows, one per class."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Array = NDArray[np.float64]
 
 
 def distance_unit(seen: Array) -> float:
-    """Mean squared distance of two classes, the unit of kernel widths; 1 if there is none."""
+    """Mean squared distance between two classes, the unit of kernel widths; 1 if there is none."""
     n = len(seen)
     spread = float(((seen - seen.mean(axis=0)) ** 2).sum())
-    # Below rounding all classes are the same point.
+    # Up to rounding, all classes are the same point.
     alike = spread <= 1e-24 * float((seen**2).sum()) * n
     return 2.0 * spread / (n - 1) if n > 1 and not alike else 1.0
 
@@ -33,7 +33,7 @@ def kernel_ridge(K: Array, targets: Array, ridge: float) -> tuple[Array, Array]:
     K : ndarray of shape (n_seen, n_seen)
         Kernel matrix of the seen classes.
     targets : ndarray of shape (n_seen, n_targets)
-        One row a class.
+        One row per class.
     ridge : float
         Positive penalty.
 

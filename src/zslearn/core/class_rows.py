@@ -13,7 +13,7 @@ from zslearn.exceptions import InvalidTypeError
 
 
 def with_row(state: Any, position: int, row: Any) -> Any:
-    """Return prepared classes with one row exchanged, or added behind the last.
+    """Return prepared classes with one row replaced, or added at the end.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def with_row(state: Any, position: int, row: Any) -> Any:
     position : int
         Which row; n_classes adds one.
     row : like `state`
-        The same of one class, arrays of shape (1, ...).
+        The same for one class: arrays of shape (1, ...).
 
     Returns
     -------

@@ -17,9 +17,9 @@ Direction = Literal["encode", "decode"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the name of a metric stands for, all of it.
+    """Everything the name of a metric stands for.
 
-    The score of a sample q and a class vector p is ``q·p`` (dot), the same of unit vectors
+    The score of a sample q and a class vector p is ``q·p`` (dot), the same for unit vectors
     (cosine, 0 with a vector of zeros) or ``−‖q − p‖² = 2 q·p − ‖p‖² − ‖q‖²`` (euclidean).
 
     Attributes
@@ -85,7 +85,8 @@ class Comparison:
         -------
         contributions : ndarray of shape (n_dimensions,)
         offset : float
-            What belongs to no dimension; with the contributions it sums to the score.
+            The part that belongs to no dimension; the score is this plus the sum of the
+            contributions.
         """
         code, encode = W @ x, direction == "encode"
         if self.distance and encode:

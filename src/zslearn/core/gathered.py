@@ -1,4 +1,4 @@
-"""What a pass over the data gathered: moments by fold or class, and rows to judge models by."""
+"""What a pass over the data gathered: moments by fold or class, and rows for judging models."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class FoldMoments:
 class Gathered:
     """Moments of labeled rows, in parts, and rows kept for choosing parameters.
 
-    What was gathered of two parts of the data by the same plan adds up to that of both.
+    Results gathered by the same plan from two parts of the data add up to the result for both.
 
     Attributes
     ----------
     parts : tuple of Moments
-        One for each fold of classes, for each class, or one of everything.
+        One for each fold of classes, one for each class, or one for everything.
     X : array of shape (n_kept, n_features) or None
         Rows kept, features as in the moments.
     y : ndarray of shape (n_kept,) or None
@@ -63,11 +63,11 @@ class Gathered:
     keys : ndarray of shape (n_kept,) or None
         Random keys by which they were kept, see `Reservoir`.
     held_out : tuple of ndarray
-        Rows of X each fold holds out; empty if they are those of the classes of its part.
+        Rows of X that each fold holds out; empty if they are the rows of its own classes.
     basis : ndarray of shape (n_features, n_coordinates) or None
         Orthonormal basis, if moments and rows are coordinates in the row space of the data.
     plan : MomentPlan or None
-        How it was gathered, if the pass was told.
+        How it was gathered, if known.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def gather_rows(X: Any, y: NDArray, folds: Folds = ()) -> Gathered:
     if not folds:
         return Gathered((Moments.of(X, y),), basis=basis)
     held_out = tuple(rows for _, rows in folds)
-    # Together one pass over the data: what a fold trains on is the total less its own part.
+    # One pass over the data in all: a fold trains on the total minus its own part.
     parts = tuple(_moments_of_rows(X, y, rows) for rows in held_out)
     return Gathered(parts, X, y, held_out=held_out, basis=basis)
 
@@ -239,7 +239,7 @@ def _named(part: Moments, names: NDArray) -> Moments:
 def _common_plan(a: Gathered, b: Gathered) -> MomentPlan:
     if a.plan is None or b.plan is None:
         raise InvalidInputError(
-            "only what was gathered by a plan adds up; moments themselves are added by +."
+            "only results gathered by a plan can be added; add the moments themselves by +."
         )
     if a.plan.facts() != b.plan.facts():
         raise InvalidInputError(
@@ -251,7 +251,7 @@ def _common_plan(a: Gathered, b: Gathered) -> MomentPlan:
 
 
 def _merged_rows(a: Gathered, b: Gathered, per_class: int) -> tuple[Any, Any, Any]:
-    """Rows kept of both, cut to the number that is wanted."""
+    """Rows kept from both, cut to the number wanted."""
     given = [part for part in (a, b) if part.X is not None and len(part.X)]
     if len(given) < 2:
         kept = given[0] if given else a

@@ -1,4 +1,4 @@
-"""Models of the Hugging Face hub: without a network from the cache, never a long wait."""
+"""Models of the Hugging Face hub; without a network from the cache, with no long wait."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SECONDS = 3.0
 
 
 def load_from_hub(name: str, load: Callable[[], Any]) -> Any:
-    """Return what `load` returns; without a network it may use the cache only.
+    """Return what `load` returns; without a network only the cache is used.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def hash_weights(model: Any) -> str:
 
 
 def _is_reachable() -> bool:
-    """Say whether the hub answers; a proxy is trusted to lead there."""
+    """Say whether the hub answers; a proxy is assumed to reach it."""
     if any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY")):
         return True
     address = urlsplit(os.environ.get("HF_ENDPOINT", "https://huggingface.co"))

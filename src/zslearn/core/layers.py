@@ -16,7 +16,7 @@ Parameters = dict[str, Array]
 def start_layers(
     rng: np.random.RandomState, name: str, sizes: Sequence[int], dtype: Any = np.float32
 ) -> Parameters:
-    """Return weights N(0, 2 / fan-in) (He et al. 2015) and biases of zero of each layer.
+    """Return weights N(0, 2 / fan-in) (He et al. 2015) and zero biases for each layer.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def backward(
 ) -> Parameters:
     """Return the gradient of the layers from the gradient of the network's output.
 
-    Parameters are those of `forward`, with its answer in `outputs`.
+    Parameters are those of `forward`, with its result in `outputs`.
     """
     found: Parameters = {}
     last = len(outputs) - 2

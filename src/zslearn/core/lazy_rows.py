@@ -12,7 +12,7 @@ Transform = Callable[[NDArray, NDArray[np.intp]], NDArray]
 
 
 class LazyRows:
-    """Rows of an array, transformed on access; the whole never exists unless it is asked for.
+    """Rows of an array, transformed on access; the whole is never made unless it is asked for.
 
     Parameters
     ----------

@@ -30,17 +30,17 @@ class MomentPlan:
     transform : RowTransform
         What happens to the rows before they are summed.
     centered : bool
-        Whether moments are wanted about the mean.
+        Whether to take moments about the mean.
     by_class : bool
-        Whether a Gram matrix of each class is wanted, not only their sum.
+        Whether to keep a Gram matrix for each class, not only their sum.
     chooses : bool
-        Whether parameters are to be chosen by folds of classes, so the classes must be known.
+        Whether parameters are chosen by folds of classes, so that the classes must be known.
     classes : ndarray or None
         Classes whose rows are used; None means all.
     folds : tuple of ndarray
         Classes of each fold; empty if nothing is chosen or there are too few classes.
     validation_rows : int
-        Rows to keep for judging by, of all classes together.
+        Rows to keep for judging models, over all classes together.
 
     Examples
     --------
@@ -67,18 +67,18 @@ class MomentPlan:
 
     @property
     def rows_per_class(self) -> int:
-        """Rows of each class to keep for judging by; 0 if nothing is judged."""
+        """Rows of each class to keep for judging models; 0 if nothing is judged."""
         if not self.folds:
             return 0
         return max(1, self.validation_rows // sum(map(len, self.folds)))
 
     def relabeled(self, relabel: Callable[[NDArray], NDArray]) -> MomentPlan:
-        """Return the plan for data that labels its classes in another way."""
+        """Return the plan for data that labels its classes differently."""
         classes = None if self.classes is None else relabel(self.classes)
         return replace(self, classes=classes, folds=tuple(map(relabel, self.folds)))
 
     def facts(self) -> dict[str, Any]:
-        """Return everything as JSON takes it; two plans with the same facts are the same."""
+        """Return everything as JSON-ready values; two plans with the same facts are the same."""
         return {
             **asdict(self),
             "classes": None if self.classes is None else self.classes.tolist(),
@@ -106,12 +106,12 @@ class MomentLearner(ABC):
 
     @abstractmethod
     def moment_plan(self, classes: ArrayLike | None = None) -> MomentPlan:
-        """Return what is to be gathered of the data.
+        """Return what is to be gathered from the data.
 
         Parameters
         ----------
         classes : array-like of shape (n_classes,), optional
-            Training classes, without which no folds can be made of them.
+            Training classes; folds cannot be made without them.
 
         Returns
         -------
@@ -125,7 +125,8 @@ class MomentLearner(ABC):
         Parameters
         ----------
         gathered : Gathered or Moments
-            What a pass by `moment_plan` found, or plain moments of rows transformed as it says.
+            What a pass by `moment_plan` found, or plain moments of rows transformed as the plan
+            says.
 
         Returns
         -------

@@ -1,8 +1,8 @@
 """Class vectors of the closed-form linear methods, for every regularization from one reduction.
 
 With rows as samples ``G = XᵀX``, ``A = Σ n_c s_c s_cᵀ`` and ``C = Σ s_c sum_cᵀ``. Every function
-returns the vector in feature space of each candidate, so a path of models is judged without ever
-forming one; the map itself is what the identity matrix is turned into.
+returns the vector in feature space of each candidate, so a path of models is judged
+without ever forming one; applied to the identity matrix it gives the map itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 def autoencoder_equation(
     moments: Moments, seen: Array, lam_max: float, method: Method = "auto"
 ) -> Sylvester:
-    """Do what all λ of the semantic autoencoder share: ``A W + λ W G = (1 + λ) C``.
+    """Do the work that all λ of the semantic autoencoder share: ``A W + λ W G = (1 + λ) C``.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def ridge_to_semantics(moments: Moments, seen: Array, rows: Array, gammas: Array
 def ridge_to_features(moments: Moments, seen: Array, rows: Array, lams: Array) -> Array:
     """Return ``rows (A + λ I)⁻¹ C`` for every λ: ridge regression from semantics to features.
 
-    Parameters and answer are those of `ridge_to_semantics`.
+    Parameters and result are those of `ridge_to_semantics`.
     """
     a, U = class_spectrum(moments.counts, seen)
     # C lies in the span of U, so the null space of A never matters.

@@ -7,9 +7,9 @@ from threading import Lock
 
 
 class ForkSafeLock:
-    """A lock that a forked child finds open, whichever thread of its parent held it.
+    """A lock that is open in a forked child, whichever thread of its parent held it.
 
-    Made once per module: it is renewed in every child for as long as the program runs.
+    Make it once per module: it is renewed in every child for as long as the program runs.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """Logistic regression for many outputs at once, by a preconditioned L-BFGS.
 
-The loss is ``mean_i ℓ(x_i W + b, y_i) + ½ penalty ‖W‖²`` with the cross-entropy of a softmax
-(one class a sample) or of independent sigmoids (many yes/no targets a sample). Along the
-principal axes of the features the Hessian is nearly ``curvature · g_j + penalty`` with the
-variance g_j, so each axis is scaled by its root: tens of iterations do what takes L-BFGS hundreds
-on correlated features. The axes are found once and serve every fit on rows of the same data.
+The loss is ``mean_i ℓ(x_i W + b, y_i) + ½ penalty ‖W‖²`` with the cross-entropy of a softmax (one
+class per sample) or of independent sigmoids (many yes/no targets per sample). Along the principal
+axes of the features the Hessian is nearly ``curvature · g_j + penalty`` with the variance g_j, so
+each axis is scaled by its root: tens of iterations are enough where plain L-BFGS needs hundreds on
+correlated features. The axes are found once and serve every fit on rows of the same data.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from zslearn.core.axes import Axes
 
 Array = NDArray[np.float64]
 Loss = Callable[[NDArray], tuple[float, NDArray]]
-Progress = Callable[[int, float], None]  # gets the iteration and its loss
-# The intercept is as good as free; a trace of penalty keeps its optimum finite.
+Progress = Callable[[int, float], None]  # takes the iteration and its loss
+# The intercept is practically free; a tiny penalty keeps its optimum finite.
 _INTERCEPT_PENALTY = 1e-8
 
 
@@ -116,12 +116,12 @@ def fit_logistic(
     kind : {"softmax", "sigmoid"}
         The loss.
     axes : Axes
-        The axes, of these samples or of more.
+        The axes, computed from these samples or from more.
     penalty : float
         Weight of ``½ ‖W‖²`` in units of the mean squared length of a sample, so that scaling the
         features changes nothing.
     max_iter : int, default=50
-        Iterations at most; stopping early is a mild extra penalty.
+        Maximum number of iterations; stopping early is a mild extra penalty.
     tol : float, default=1e-6
         Relative decrease of the loss at which to stop.
     progress : callable, optional
@@ -130,7 +130,7 @@ def fit_logistic(
     Returns
     -------
     LogisticModel
-        On coordinates; `LogisticModel.in_features` takes it back.
+        On coordinates; `LogisticModel.in_features` converts it to the features.
 
     Examples
     --------

@@ -12,7 +12,7 @@ Array = NDArray[Any]
 
 
 def pair_targets(F: Array, y: NDArray[np.intp]) -> tuple[Array, Array]:
-    """Return targets ±1 of every (sample, class) pair, and weights.
+    """Return the targets ±1 of every (sample, class) pair, and their weights.
 
     A sample's matching pair weighs as much as its mismatching pairs together, and the weights of
     a sample sum to one, so the loss is that of balanced pairs.

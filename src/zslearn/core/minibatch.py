@@ -39,7 +39,7 @@ class Descent:
     patience : int or None
         Stop after this many epochs without a better value of `validate`.
     average : bool
-        Return after each epoch the mean of the parameters over its steps instead of the last.
+        After each epoch, return the mean of the parameters over its steps instead of the last.
     """
 
     parameter_constraints: ClassVar = {
@@ -198,7 +198,7 @@ def descend(
 
 
 def batch_size_for(n_rows: int) -> int:
-    """Return a batch size that gives small data at least about 32 steps an epoch."""
+    """Return a batch size that gives small data at least about 32 steps per epoch."""
     return int(np.clip(n_rows // 32, 16, 256))
 
 

@@ -42,7 +42,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Contribution:
-    """What a block adds; nothing if none of its rows is used."""
+    """What a block adds; nothing if none of its rows are used."""
 
     n_rows: int
     sums: BlockSums | None = None
@@ -50,7 +50,7 @@ class Contribution:
 
 
 class MomentPass:
-    """A pass under way: the sums so far, and the number of blocks in them.
+    """A pass in progress: the sums so far, and the number of blocks in them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Sufficient statistics of labeled features: everything linear methods ever need of the data."""
+"""Sufficient statistics of labeled features: all that linear methods need from the data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zslearn.core.lazy_rows import LazyRows
 from zslearn.exceptions import InvalidInputError
 
 Array = NDArray[np.float64]
-Matrix = Any  # dense array-like or scipy sparse, one row a sample
+Matrix = Any  # dense array-like or scipy sparse, one row per sample
 
 # float32 products over at most this many rows, summed in float64, keep a few 1e-7 relative error.
 BLOCK_ROWS = 4096
@@ -191,7 +191,7 @@ class Moments:
         rows = np.searchsorted(self.classes, wanted)
         rows = np.minimum(rows, len(self.classes) - 1)
         if len(self.classes) == 0 or not np.array_equal(self.classes[rows], wanted):
-            raise InvalidInputError("some classes asked for are not among those of the moments.")
+            raise InvalidInputError("some of the classes asked for are not in the moments.")
         return self.counts[rows], self.sums[rows]
 
     def __add__(self, other: Moments) -> Moments:
@@ -210,7 +210,7 @@ class Moments:
         sums = np.zeros((len(classes), a.n_features))
         counts[rows_a] = a.counts
         sums[rows_a] = a.sums
-        noise = 1e-9 * counts if sign < 0 else 0.0  # what rounding leaves of a class taken away
+        noise = 1e-9 * counts if sign < 0 else 0.0  # what rounding leaves of a subtracted class
         counts[rows_b] += sign * b.counts
         sums[rows_b] += sign * b.sums
         if np.any(counts < -noise):
@@ -228,7 +228,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class PairMoments:
-    """Products of paired rows X and S: all that the semantic autoencoder needs of them.
+    """Products of paired rows X and S: all that the semantic autoencoder needs from them.
 
     Attributes
     ----------
@@ -264,7 +264,7 @@ class PairMoments:
 
     @classmethod
     def of_classes(cls, moments: Moments, signatures: Array) -> PairMoments:
-        """Expand class moments, one signature a class: A = Σ n_c s_c s_cᵀ, C = Σ s_c sum_cᵀ."""
+        """Expand class moments, one signature per class: A = Σ n_c s_c s_cᵀ, C = Σ s_c sum_cᵀ."""
         weighted = moments.counts[:, None] * signatures
         return cls(
             signatures.T @ weighted, signatures.T @ moments.sums, moments.gram, moments.n_samples
@@ -327,7 +327,7 @@ def _blocks(n_rows: int, size: int) -> Iterator[slice]:
 def _check_rows(matrix: Matrix, other: NDArray) -> None:
     if matrix.ndim != 2 or other.ndim not in (1, 2):
         raise InvalidInputError(
-            f"features must be a matrix with one row a sample; got {matrix.ndim} dimension(s)."
+            f"features must be a matrix with one row per sample; got {matrix.ndim} dimension(s)."
         )
     if matrix.shape[0] != other.shape[0]:
         raise InvalidInputError(
@@ -337,7 +337,7 @@ def _check_rows(matrix: Matrix, other: NDArray) -> None:
 
 def _check_labels(labels: NDArray) -> None:
     if labels.ndim != 1:
-        raise InvalidInputError(f"labels must be one a sample; got an array of {labels.shape}.")
+        raise InvalidInputError(f"labels must be one per sample; got an array of {labels.shape}.")
     if labels.dtype == object and len({isinstance(label, str) for label in labels}) > 1:
         raise InvalidInputError("labels mix text and numbers; use one kind.")
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from zslearn.core.comparison import Comparison, Metric
 from zslearn.exceptions import InvalidInputError
 
-Matrix = Any  # dense array or scipy sparse, one row a sample
+Matrix = Any  # dense array or scipy sparse, one row per sample
 
 BLOCK_BYTES = 64 * 2**20
 _GROUP = 128
@@ -71,7 +71,7 @@ def scores(queries: Matrix, classes: NDArray, metric: Metric) -> NDArray:
     queries : array or sparse matrix of shape (n_samples, n_dimensions)
         Samples.
     classes : ndarray of shape (n_classes, n_dimensions)
-        One vector a class, in the same space.
+        One vector per class, in the same space.
     metric : {"cosine", "dot", "euclidean"}
         Cosine similarity, inner product, or the negative squared Euclidean distance. The cosine
         with a vector of zeros is 0.
@@ -91,14 +91,14 @@ def scores(queries: Matrix, classes: NDArray, metric: Metric) -> NDArray:
 
 @dataclass(frozen=True)
 class Targets:
-    """Class vectors made ready for a metric once, for any number of blocks of samples.
+    """Class vectors prepared for a metric once, for any number of blocks of samples.
 
     Attributes
     ----------
     vectors : ndarray of shape (n_classes, n_dimensions)
         One vector per class, of unit length for the cosine.
     offsets : ndarray of shape (n_classes,) or None
-        What is added to the scores of each class; for the distance, minus the squared lengths.
+        Added to the scores of each class; for the distance, minus the squared lengths.
     comparison : Comparison
         How to compare.
 
@@ -118,7 +118,7 @@ class Targets:
 
     @classmethod
     def of(cls, classes: NDArray, metric: Metric, offsets: NDArray | None = None) -> Targets:
-        """Make class vectors ready; offsets go with the dot product and the cosine."""
+        """Prepare class vectors; offsets go with the dot product and the cosine."""
         comparison = Comparison.of(metric)
         vectors = unit_rows(classes) if comparison.unit else classes
         if comparison.distance:
@@ -167,7 +167,7 @@ def top_k(
     queries : array or sparse matrix of shape (n_samples, n_dimensions)
         Samples.
     classes : ndarray of shape (n_classes, n_dimensions)
-        One vector a class.
+        One vector per class.
     k : int
         How many classes to return, at most n_classes.
     metric : {"cosine", "dot", "euclidean"}

@@ -1,4 +1,4 @@
-"""Matrix products beside LAPACK calls."""
+"""Matrix products next to LAPACK calls."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from scipy.linalg import blas
 def product(M: NDArray[np.float64], N: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return ``M N`` by scipy's BLAS, for use next to scipy's LAPACK.
 
-    numpy and scipy bring a BLAS each, with threads of their own that go on spinning after a
-    product; mixing the two made the reduction of a 1,024 × 1,024 matrix take twice as long on two
-    cores.
+    numpy and scipy each bring a BLAS, whose threads go on spinning after a product; mixing the two
+    made the reduction of a 1,024 × 1,024 matrix take twice as long on two cores.
 
     Examples
     --------

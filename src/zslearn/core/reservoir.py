@@ -1,4 +1,4 @@
-"""A bounded random sample of the rows of each class of a stream, the same however it is cut."""
+"""A bounded random sample of the rows of each class of a stream, however the stream is cut."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _NAMES = ("kept_X", "kept_y", "kept_keys")
 
 
 class Reservoir:
-    """Rows of each class with the smallest of random keys, at most `per_class` of them.
+    """Rows of each class with the smallest random keys, at most `per_class` of them.
 
     The key of a row depends on its number and the seed alone. So the sample does not depend on
-    blocks, threads or workers, samples of two parts merge to that of both, and a class with no more
-    than `per_class` rows is kept whole.
+    blocks, threads or workers, the samples of two parts merge into that of both, and a class with
+    no more than `per_class` rows is kept whole.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Reservoir:
         self.seed = seed
         self._kept: Rows | None = None
         self._waiting: list[Rows] = []
-        # Per class, the key above which a row comes too late; stale ones only let more rows in.
+        # For each class, the key above which a row is dropped; stale keys only let more rows in.
         self._limits: tuple[NDArray, NDArray[np.uint64]] | None = None
 
     @property
@@ -93,7 +93,7 @@ class Reservoir:
         return limits
 
     def _settle(self) -> None:
-        """Drop what came too late."""
+        """Drop the rows beyond the limit."""
         if not self._waiting:
             return
         parts = [*([] if self._kept is None else [self._kept]), *self._waiting]
@@ -107,7 +107,7 @@ class Reservoir:
 
 
 def random_keys(numbers: NDArray, seed: int) -> NDArray[np.uint64]:
-    """Mix row numbers to evenly spread keys (the finalizer of splitmix64)."""
+    """Mix row numbers into evenly spread keys (the finalizer of splitmix64)."""
     z = np.asarray(numbers).astype(np.uint64)
     z = z + np.uint64((0x9E3779B97F4A7C15 * (seed + 1)) % 2**64)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

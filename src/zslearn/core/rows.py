@@ -21,7 +21,7 @@ _PIECE = 256
 
 
 class Scratch(local):
-    """Memory for one block of rows in each thread, used again for every block.
+    """Memory for one block of rows per thread, reused for every block.
 
     Fresh memory would have to be mapped page by page, which costs more than filling it.
     """
@@ -64,7 +64,7 @@ class RowTransform:
     def apply(
         self, X: Matrix, numbers: NDArray | None = None, scratch: Scratch | None = None
     ) -> Matrix:
-        """Return the transformed rows in another array, or name the row that cannot be used.
+        """Return the transformed rows in a new array, or name the row that cannot be used.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ def check_squares(X: Matrix, numbers: NDArray | None = None) -> None:
 
 
 def refuse_unusable(piece: NDArray, numbers: NDArray) -> None:
-    """Name the row that holds what is not finite, or whose squares overflow."""
+    """Name the row that holds a value that is not finite, or whose squares overflow."""
     bad = ~np.isfinite(piece).all(axis=1)
     if bad.any():
         row = int(bad.argmax())

@@ -1,4 +1,4 @@
-"""Gaussian kernel between signatures, each semantic space on its own scale."""
+"""Gaussian kernel between signatures, with each semantic space on its own scale."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def relative_distances(
 
 
 def median_scales(S: Array, blocks: Sequence[slice]) -> list[float]:
-    """Median squared distance between the signatures of different classes, a block each."""
+    """Median squared distance between the signatures of different classes, for each block."""
     others = ~np.eye(len(S), dtype=bool)
     distances = relative_distances(S, S, blocks, [1.0] * len(blocks))
     medians = [float(np.median(block[others])) for block in distances]

@@ -40,7 +40,7 @@ def project_to_simplex(V: Array) -> Array:
 
 
 def simplex_codes(A: Array, B: Array, gamma: float, *, max_iter: int = 2000) -> NDArray[np.float64]:
-    """Return for each row a of A the z on the simplex of least ½‖a − zB‖² + (γ/2)‖z‖².
+    """Return for each row a of A the z on the simplex that minimizes ½‖a − zB‖² + (γ/2)‖z‖².
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ def simplex_codes(A: Array, B: Array, gamma: float, *, max_iter: int = 2000) -> 
     B : ndarray of shape (n_atoms, n_dimensions)
         Vectors to mix.
     gamma : float
-        γ > 0 makes the answer unique; a larger γ mixes more atoms.
+        γ > 0 makes the solution unique; a larger γ mixes more atoms.
     max_iter : int
-        Limit of iterations (accelerated projected gradient, Beck and Teboulle 2009).
+        Maximum number of iterations (accelerated projected gradient, Beck and Teboulle 2009).
 
     Returns
     -------

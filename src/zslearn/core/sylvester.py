@@ -73,7 +73,7 @@ class Spectral:
         return M @ self.V
 
     def restore(self, M: Array) -> Array:
-        """Return rows given by their coordinates to the feature space."""
+        """Map coordinates along the eigenvectors back to the feature space."""
         return M @ self.V.T
 
     def solve(self, T: Array, a: Array, beta: float) -> Array:
@@ -94,7 +94,7 @@ class Tridiagonal:
     def of(cls, G: Array) -> Tridiagonal:
         """Reduce G (LAPACK ``sytrd``, lower triangle)."""
         lwork = int(lapack.dsytrd_lwork(len(G), lower=1)[0])
-        # G is symmetric, and its transpose is laid out as LAPACK wants it: no slow copy is made.
+        # G is symmetric and its transpose is laid out as LAPACK wants it, so no slow copy is made.
         packed, diagonal, off_diagonal, tau, _ = lapack.dsytrd(G.T, lower=1, lwork=lwork)
         return cls(diagonal, off_diagonal, np.asfortranarray(packed[1:, :-1]), tau)
 
@@ -131,7 +131,7 @@ class Tridiagonal:
         return out.T
 
     def solve(self, T: Array, a: Array, beta: float) -> Array:
-        """Solve one positive definite tridiagonal system a row (LAPACK ``ptsv``)."""
+        """Solve one positive definite tridiagonal system per row (LAPACK ``ptsv``)."""
         Z = np.empty_like(T)
         diagonal, off_diagonal = beta * self.diagonal, beta * self.off_diagonal
         for i, shift in enumerate(a):
@@ -147,7 +147,7 @@ class Tridiagonal:
 
 @dataclass(frozen=True)
 class Sylvester:
-    """The equation with everything that does not depend on λ already done.
+    """The equation with all work that does not depend on λ already done.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ def class_spectrum(counts: Array, signatures: Array) -> tuple[Array, Array]:
 def prepare(
     spectrum: tuple[Array, Array], G: Array, C: Array, lam_max: float, method: Method = "auto"
 ) -> Sylvester:
-    """Do once what every λ up to `lam_max` shares.
+    """Do once the work that every λ up to `lam_max` shares.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ Array = NDArray[Any]
 
 
 def median_distance(S: Array) -> float:
-    """Return the median distance of two rows; 1 if there are no two different rows."""
+    """Return the median distance between two rows; 1 if no two rows differ."""
     median = float(np.median(pdist(S))) if len(S) > 1 else 0.0
     return median if median > 0 else 1.0
 
@@ -88,7 +88,7 @@ def minimize_classifiers(
     mixing : ndarray of shape (n_classes, n_phantoms), optional
         Similarities of classes and phantoms.
     max_iter : int
-        Limit of L-BFGS iterations.
+        Maximum number of L-BFGS iterations.
 
     Returns
     -------
