@@ -28,8 +28,8 @@ def test_info_of_a_folder_of_ones_own(run, own):
 
 def test_what_is_no_data_set_is_refused(refused, own):
     assert "There is no data set at" in refused("data", "info", own / "nowhere")
-    assert "is no data set" in refused("data", "info", own)
-    assert "is no data set" in refused("data", "info", own / "X.csv")
+    assert "is not a data set" in refused("data", "info", own)
+    assert "is not a data set" in refused("data", "info", own / "X.csv")
 
 
 @pytest.mark.data

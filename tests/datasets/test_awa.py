@@ -93,7 +93,7 @@ def test_empty_feature_folder(folder):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("antelope_0002.txt", "1 2\n", "another number of features than antelope_0001"),
+        ("antelope_0002.txt", "1 2\n", "a different number of features than antelope_0001"),
         ("antelope_0002.txt", "1 x 2\n", "does not hold one vector"),
     ],
 )

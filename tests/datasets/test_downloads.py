@@ -119,7 +119,7 @@ def test_local_copy_needs_no_network(server, offer, tmp_path):
 def test_local_copy_of_another_content_is_refused_and_kept(offer, tmp_path):
     offer("awa2-base", b"", sha256="0" * 64)
     (tmp_path / "AwA2-base.zip").write_bytes(zipped({"a.txt": "mine"}))
-    with pytest.raises(InvalidInputError, match="not the archive it should be"):
+    with pytest.raises(InvalidInputError, match="not the expected archive"):
         fetch_archive("awa2-base", tmp_path, progress=False)
     assert [path.name for path in everything_below(tmp_path)] == ["AwA2-base.zip"]
 
@@ -201,5 +201,5 @@ def test_a_copy_that_differs_from_the_first_download_is_refused(offer, tmp_path)
     assert fetch_archive("awa2-base", tmp_path, progress=False) == folder
     shutil.rmtree(folder)
     (tmp_path / downloads.ARCHIVES["awa2-base"].file).write_bytes(zipped({"top/other.txt": "y"}))
-    with pytest.raises(InvalidInputError, match="not the archive it should be: its SHA-256"):
+    with pytest.raises(InvalidInputError, match="not the expected archive: its SHA-256"):
         fetch_archive("awa2-base", tmp_path, progress=False)

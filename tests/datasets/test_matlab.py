@@ -88,7 +88,7 @@ def test_other_kinds_are_named(tmp_path):
     with pytest.raises(InvalidInputError, match=r"a\.mat is not a readable MATLAB file \('z'"):
         read_matlab(tmp_path / "a.mat")
     (tmp_path / "b.mat").write_bytes(bytes(200))
-    with pytest.raises(InvalidInputError, match=r"of no version from 5 to 7\.3"):
+    with pytest.raises(InvalidInputError, match=r"version is not one from 5 to 7\.3"):
         read_matlab(tmp_path / "b.mat")
     with pytest.raises(MissingFileError, match="There is no file"):
         read_matlab(tmp_path / "none.mat")

@@ -97,5 +97,5 @@ def test_nothing_there_lists_what_was_looked_for(tmp_path):
 
 
 def test_folder_that_is_no_data_set(tmp_path):
-    with pytest.raises(InvalidInputError, match=r"is no data set\. Looked for:(.|\n)*xlsa17"):
+    with pytest.raises(InvalidInputError, match=r"is not a data set\. Looked for:(.|\n)*xlsa17"):
         open_dataset(tmp_path)

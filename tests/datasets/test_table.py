@@ -156,7 +156,7 @@ def test_missing_labels_and_signatures(files):
         ("x.csv", b"f0\n1,5\n2,5\n", "Line 2 has 2 cells; the header has 1"),
         ("x.csv", b"f0,f1\n1,5,2\n2,5,3\n", "Line 2 has 3 cells; the header has 2"),
         ("x.csv", b"f0;f1\n2;1.234,5\n", "Line 2, column 'f1': '1.234,5' is not a number"),
-        ("x.csv", b"f0,f1\nabc,2\n3,4\n", "Column 'f0' starts with 'abc' and goes on in numbers"),
+        ("x.csv", b"f0,f1\nabc,2\n3,4\n", "Column 'f0' starts with 'abc', then has numbers"),
         ("x.csv", b"f0,f1\n2,1_000\n", "Line 2, column 'f1': '1_000' is not a number"),
         ("x.csv", b"1.5,\n2.5,3\n", "Line 1, column 2: '' is not a number"),
         ("x.csv", b"1,abc\n2,3\n", "Line 1, column 2: 'abc' is not a number"),
@@ -169,7 +169,7 @@ def test_missing_labels_and_signatures(files):
         ("x.csv", b"f0,f1\n1,2\n3,\n", "Line 3, column 'f1': '' is not a number"),
         ("x.csv", b"f0,f1\n1,2\n3\n", "Line 3 has 1 cells; the header has 2"),
         ("x.csv", b"", "is empty"),
-        ("x.csv", b"f0,f1\n", "a header and no line below"),
+        ("x.csv", b"f0,f1\n", "a header but no line below"),
         ("x.csv", b"name\na\nb\n", "no column of features"),
         ("x.csv", b"\xff\xfe,1\n", "not UTF-8 text"),
         ("x.npy", b"nonsense", "pickled objects are never loaded"),
@@ -225,7 +225,7 @@ def test_archive_with_several_arrays_and_no_X(tmp_path):
 
 
 def test_text_column_of_parquet_is_named(files):
-    with pytest.raises(InvalidInputError, match="column 'label' holds no numbers"):
+    with pytest.raises(InvalidInputError, match="column 'label' does not hold numbers"):
         load_features(files / "named.parquet")
 
 

@@ -199,7 +199,7 @@ def test_unknown_attributes_are_refused(folder):
     ("changes", "message"),
     [
         ({"labels": np.full((13, 1), 6.0)}, "labels run from 6 to 6; the split file has 5 classes"),
-        ({"labels": np.ones((12, 1))}, "one label a sample; got .* and 12 labels"),
+        ({"labels": np.ones((12, 1))}, "one label per sample; got .* and 12 labels"),
         ({"features": np.ones((4, 12)), "labels": np.ones((12, 1))}, "image 13 .* has 12"),
     ],
 )

@@ -68,7 +68,7 @@ def test_wrong_stores_are_refused(pictures, tmp_path):
     (tmp_path / "meta.json").write_text(json.dumps({"version": 99}))
     with pytest.raises(InvalidInputError, match="does not describe pixel features"):
         PixelStore.open(tmp_path)
-    with pytest.raises(InvalidInputError, match="'p0' stands twice"):
+    with pytest.raises(InvalidInputError, match="'p0' appears twice"):
         extract_pixel_features([pictures[0], pictures[0]], tmp_path / "s")
     with pytest.raises(InvalidInputError, match="got 'int8'"):
         extract_pixel_features(pictures, tmp_path / "s", dtype="int8")

@@ -49,7 +49,7 @@ def test_append_reads_named_values_in_the_order_of_the_table(animals):
 @pytest.mark.parametrize(
     ("new", "message"),
     [
-        ({"zebra": [1, 2, 3]}, "have a signature already: 'zebra'. Drop them first"),
+        ({"zebra": [1, 2, 3]}, "already have a signature: 'zebra'. Drop them first"),
         ({"okapi": [1, 2]}, r"'okapi' has a vector of shape \(2,\); the table needs \(3,\)"),
         ({"okapi": {"stripes": 1}}, "Class 'okapi' must have .* extra: 'swims', 'tail'"),
         ({7: [1, 2, 3]}, "all text or all integers; got int and str"),
@@ -219,7 +219,7 @@ def test_rounding_noise_is_no_variation():
 @pytest.mark.parametrize("seen", [None, []])
 def test_measuring_seen_classes_needs_them(animals, seen):
     with pytest.raises(
-        InvalidInputError, match=r"measures the seen classes and got none. Pass seen="
+        InvalidInputError, match=r"measures the seen classes but got none. Pass seen="
     ):
         animals.normalized("zscore-seen", seen=seen)
 

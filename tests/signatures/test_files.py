@@ -72,7 +72,7 @@ def test_a_big_table_goes_through_npz(tmp_path):
     [
         (b"", "file is empty"),
         (b"class\na\n", "first line must name the dimensions.*got 'class'"),
-        (b"class,x\n", "table is empty: there is a header and no class"),
+        (b"class,x\n", "table is empty: there is a header but no class"),
         (b"class,x,y\na,1,2\n\nb,1\n", "Line 4 has 2 cells; the header has 3"),
         (b"class,x,y\na,1,2\nb,1,tall\n", "Line 3, column 'y': 'tall' is not a number"),
         (b"class,x,y\na,1,\n", "Line 2, column 'y': '' is not a number"),
@@ -93,7 +93,7 @@ def test_bad_csv_is_refused_with_file_and_line(tmp_path, content, message):
 
 def test_a_text_name_is_refused_where_integers_are_asked_for(tmp_path):
     (tmp_path / "t.csv").write_text("class,x\n1,0\nb,1\n")
-    with pytest.raises(InvalidInputError, match="The class name 'b' is no integer"):
+    with pytest.raises(InvalidInputError, match="The class name 'b' is not an integer"):
         Signatures.from_csv(tmp_path / "t.csv", int_names=True)
 
 

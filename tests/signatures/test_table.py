@@ -330,7 +330,7 @@ def test_one_hot_is_the_identity(labels):
         (["a", "b"], np.ones(2), r"shape \(n_classes, n_dimensions\); got \(2,\)"),
         (["a", "b"], np.empty((2, 0)), "zero dimensions"),
         (["a", "b"], [[1, 2], [3]], r"class 'a' has shape \(2,\) and class 'b' has \(1,\)"),
-        (["a"], [[1], [2, 3]], "All vectors must have one length"),
+        (["a"], [[1], [2, 3]], "All vectors must have the same length"),
         (["a", "b"], [[1, 2], [3, "x"]], "Class 'b' has 'x' in column 1, which is not a number"),
         (["a", "b"], [[1, 2], [None, 4]], "Class 'b' has None in column 0"),
         (["a"], [[1j]], "Class 'a' has 1j in column 0"),

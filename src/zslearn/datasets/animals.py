@@ -26,7 +26,7 @@ the good, the bad and the ugly. IEEE TPAMI 41(9), 2019 (the proposed split)."""
 
 
 def load_animals() -> ZeroShotDataset:
-    """Load 28 animal classes with 85 attributes; ships inside, nothing is downloaded.
+    """Load 28 animal classes with 85 attributes; bundled, so nothing is downloaded.
 
     Features are EfficientNet-Lite2 vectors (network trained on ImageNet) of 60 photographs for
     each of 28 of the 50 classes of Animals with Attributes. The photographs are not shipped.
@@ -34,7 +34,7 @@ def load_animals() -> ZeroShotDataset:
     It is our own mix, not a published benchmark: use it to try things and to compare methods with
     each other, not with published figures. Most unseen classes of the standard split are ImageNet
     classes, which the network was trained to tell apart, and this flatters results on them. One
-    photograph stands twice, as a mouse and as a rat: rows 913 and 1216 have equal features.
+    photograph appears twice, as a mouse and as a rat: rows 913 and 1216 have equal features.
 
     Returns
     -------

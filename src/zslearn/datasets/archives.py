@@ -67,9 +67,9 @@ def _untar(archive: Path, folder: Path) -> None:
             if not (member.isfile() or member.isdir()):
                 raise InvalidInputError(
                     f"{archive} holds {member.name!r}, which is neither a file nor a folder; it "
-                    "is not unpacked."
+                    "was not unpacked."
                 )
-            # Files alone are written, by their content: no owners, modes or links are taken over.
+            # Only the content of files is written: no owners, modes or links are kept.
             source = file.extractfile(member)
             if source is not None:
                 _write(path, source)
@@ -86,4 +86,4 @@ def _path_of(name: str, archive: Path, folder: Path) -> Path:
     try:
         return inside(folder, name)
     except InvalidInputError as error:
-        raise InvalidInputError(f"{archive}: {error} It is not unpacked.") from error
+        raise InvalidInputError(f"{archive}: {error} It was not unpacked.") from error

@@ -41,8 +41,8 @@ def load_awa(
         Name of a folder in ``Features``; None loads attributes and splits only: `X` is then of
         shape (0, 0). In ``Features/<name>`` are accepted:
 
-        - ``<class>/<class>_0001.txt`` and so on, one vector a file (first edition),
-        - ``<class>.npy``, one matrix (n_samples, n_features) a class,
+        - ``<class>/<class>_0001.txt`` and so on, one vector per file (first edition),
+        - ``<class>.npy``, one matrix (n_samples, n_features) per class,
         - ``AwA2-features.txt``, ``AwA2-labels.txt`` and if present ``AwA2-filenames.txt``, one
           sample a line (second edition).
     feature_home : path-like, default=None
@@ -54,12 +54,12 @@ def load_awa(
         With the semantic spaces "attributes" (0 to 100; values missing at the source, marked −1,
         are 0) and "binary attributes", and the splits "standard" (Lampert et al.), "proposed"
         (Xian et al., classes only) and, where ``testclasses.txt`` names other classes, "listed".
-        No split holds rows of seen classes back.
+        No split holds back rows of seen classes.
 
     Raises
     ------
     MissingFileError
-        If a file is not there.
+        If a file is missing.
     InvalidInputError
         If the files do not fit together.
 

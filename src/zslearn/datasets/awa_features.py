@@ -54,7 +54,7 @@ def _class_features(folder: Path, name: str) -> tuple[NDArray[Any], list[str]] |
     odd = [path for path, v in zip(paths, vectors, strict=True) if len(v) != len(vectors[0])]
     if odd:
         raise InvalidInputError(
-            f"{odd[0]} has another number of features than {paths[0].name}, {len(vectors[0])}."
+            f"{odd[0]} has a different number of features than {paths[0].name}, {len(vectors[0])}."
         )
     return np.stack(vectors), [f"{name}/{path.stem}" for path in paths]
 
@@ -67,7 +67,7 @@ def _vector(path: Path) -> NDArray[np.float32]:
 
 
 def _one_file(folder: Path, classes: list[str]) -> Features:
-    """Read the second edition's files: one sample a line, labels counted from 1."""
+    """Read the second edition's files: one sample per line, labels counted from 1."""
     try:
         X = np.loadtxt(folder / "AwA2-features.txt", dtype=np.float32, ndmin=2)
         labels = np.loadtxt(folder / "AwA2-labels.txt", ndmin=1).astype(np.intp)

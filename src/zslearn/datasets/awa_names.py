@@ -1,4 +1,4 @@
-"""Names every edition of Animals with Attributes shares."""
+"""Names shared by all editions of Animals with Attributes."""
 
 from __future__ import annotations
 

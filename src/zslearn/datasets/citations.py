@@ -28,6 +28,6 @@ _OF_FOLDER = {
 
 
 def xlsa17_citation(folder: str) -> str:
-    """Return the benchmark's paper, with the data set's own where the folder name tells it."""
+    """Return the benchmark's paper, with the data set's own if the folder name identifies it."""
     own = [text for start, text in _OF_FOLDER.items() if folder.upper().startswith(start)]
     return "\n".join([*own, XLSA17])

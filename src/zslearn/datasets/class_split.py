@@ -40,7 +40,7 @@ class ClassSplit:
     Raises
     ------
     InvalidInputError
-        If a side is empty, a class is on both sides or twice on one, or the rows are no indices,
+        If a side is empty, a class is on both sides or twice on one, or the rows are not indices,
         overlap, or `test_seen` comes without `train`.
 
     Examples
@@ -64,7 +64,7 @@ class ClassSplit:
         _check_disjoint(self.seen, self.unseen, "Class", "seen and unseen")
         if self.test_seen is not None:
             if self.train is None:
-                raise InvalidInputError("test_seen rows need train rows beside them; got none.")
+                raise InvalidInputError("test_seen rows need train rows as well; got none.")
             _check_disjoint(self.train, self.test_seen, "Row", "train and test_seen")
 
     def __repr__(self) -> str:

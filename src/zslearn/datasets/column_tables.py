@@ -23,7 +23,7 @@ class ColumnTable:
     Attributes
     ----------
     columns : mapping of str to ndarray of shape (n_rows,)
-        The values; those that are no numbers as objects.
+        The values; those that are not numbers as objects.
     index : list of str or None
         Names of the rows; None where they are only counted.
     """
@@ -32,11 +32,11 @@ class ColumnTable:
     index: list[Any] | None = None
 
     def matrix(self, names: Collection[str]) -> NDArray[Any]:
-        """Return some columns side by side, refusing one that holds no numbers."""
+        """Return some columns side by side, refusing one that does not hold numbers."""
         for name in names:
             if self.columns[name].dtype.kind not in "fiub":
                 raise InvalidInputError(
-                    f"column {name!r} holds no numbers. Name it as labels or ignore it."
+                    f"column {name!r} does not hold numbers. Name it as labels or ignore it."
                 )
         return np.column_stack([self.columns[name] for name in names])
 
@@ -47,7 +47,7 @@ def is_frame(value: object) -> bool:
 
 
 def frame_table(frame: Any) -> ColumnTable:
-    """Return a pandas frame as a table; an index that only counts the rows names nothing."""
+    """Return a pandas frame as a table; an index that only counts the rows gives no names."""
     names = [str(name) for name in frame.columns]
     _check_distinct(names)
     columns = {name: frame.iloc[:, i].to_numpy() for i, name in enumerate(names)}
@@ -78,7 +78,7 @@ def parquet_table(path: Path) -> ColumnTable:
 
 
 def _read(path: Path, reader: str) -> Any:
-    """Read a Parquet file by a function of pyarrow, refusing what is none."""
+    """Read a Parquet file with a function of pyarrow, refusing other files."""
     parquet = require("pyarrow.parquet", extra="table", purpose="Reading Parquet")
     try:
         return getattr(parquet, reader)(path)

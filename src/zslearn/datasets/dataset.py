@@ -43,9 +43,9 @@ class ZeroShotDataset:
     citation : str
         What to cite.
     withheld : mapping of str to str
-        Splits that exist and are not given out, each with the reason; asking for one raises it.
+        Splits that exist but are withheld, each with the reason; asking for one raises it.
     extra : mapping of str to object
-        What else the loader knows, under names its docstring tells; for example the true map of
+        What else the loader knows, under names listed in its docstring; for example the true map of
         :func:`make_zero_shot`.
 
     Raises
@@ -81,7 +81,7 @@ class ZeroShotDataset:
 
     def __post_init__(self) -> None:
         files = None if self.image_files is None else tuple(self.image_files)
-        # asanyarray keeps a memory map what it is.
+        # asanyarray keeps a memory map as it is.
         for name, value in {
             "X": np.asanyarray(self.X),
             "y": np.asarray(self.y),
@@ -197,7 +197,7 @@ class ZeroShotDataset:
         )
 
     def prefer(self, semantics: str) -> ZeroShotDataset:
-        """Return the data set with another semantic space first, so as its default.
+        """Return the data set with another semantic space first, as its default.
 
         Parameters
         ----------

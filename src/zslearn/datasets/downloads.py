@@ -56,11 +56,11 @@ def fetch_archive(name: str, data_home: PathLike | None = None, *, progress: boo
     ----------
     name : {"xlsa17", "awa2-base", "awa2-features", "awa2-images", "cub-images"}
         The archive. SHA-256 is checked for "cub-images". For the others none is published, so the
-        first download is trusted: its hash is kept in a ``.sha256`` file beside it, and a copy
+        first download is trusted: its hash is kept in a ``.sha256`` file next to it, and a copy
         that differs later is refused.
     data_home : path-like, default=None
         Cache folder; None means ``$ZSLEARN_DATA_HOME``, or else the user's cache folder. An
-        archive or an unpacked folder that lies there already is used without the network.
+        archive or an unpacked folder that is already there is used without the network.
     progress : bool, default=True
         Whether to show a bar on stderr.
 
@@ -72,9 +72,10 @@ def fetch_archive(name: str, data_home: PathLike | None = None, *, progress: boo
     Raises
     ------
     DownloadError
-        If the download fails; the message says how to do it by hand. Nothing half-written stays.
+        If the download fails; the message says how to do it by hand. Nothing half-written is left
+        behind.
     InvalidInputError
-        If the name is unknown or the archive is damaged or not what it should be.
+        If the name is unknown, or the archive is damaged or not the expected one.
     MissingExtraError
         If pooch is not installed (``pip install 'zslearn[data]'``).
 
@@ -204,13 +205,13 @@ def _check_hash(path: Path, archive: Archive) -> None:
     known = archive.sha256 or (kept.read_text("ascii", "replace").strip() if kept.is_file() else "")
     if known and _pooch().file_hash(str(path)) != known:
         raise InvalidInputError(
-            f"{path} is not the archive it should be: its SHA-256 is not {known}. Delete it and "
+            f"{path} is not the expected archive: its SHA-256 is not {known}. Delete it and "
             "fetch it again."
         )
 
 
 def _keep_hash(path: Path) -> None:
-    """Note the hash of an archive that came over the network and could be unpacked."""
+    """Record the hash of an archive that was downloaded and could be unpacked."""
     with replacing(_hash_file(path)) as file:
         file.write(_pooch().file_hash(str(path)).encode() + b"\n")
 
@@ -235,5 +236,5 @@ def _download(archive: Archive, folder: Path, *, progress: bool) -> None:
 
 
 def _has_tqdm(wanted: bool) -> bool:
-    """Tell whether a bar can be shown."""
+    """Say whether a bar can be shown."""
     return wanted and find_spec("tqdm") is not None

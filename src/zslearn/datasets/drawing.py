@@ -1,7 +1,7 @@
 """Drawing one object on a background, antialiased: pictures for `make_shapes`.
 
 A shape is a function of points, negative inside, that grows by one per unit of length near its
-edge; a pixel is covered by the part of it that lies inside, which this distance tells.
+edge; a pixel is covered by the part of it that lies inside, which this distance gives.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Scene:
     radius : float
         As a part of the picture's side.
     angle : float
-        Turned by, in radians.
+        Rotation in radians.
     """
 
     shape: str
@@ -57,7 +57,7 @@ class Scene:
 
 
 def place(shape: str, color: str, texture: str, size: str, rng: RandomState) -> Scene:
-    """Put an object somewhere it fits as a whole, turned by less than a quarter."""
+    """Place an object where it fits completely, turned by less than a quarter."""
     radius = rng.uniform(*SIZES[size])
     x, y = rng.uniform(radius, 1 - radius, 2)
     return Scene(shape, color, texture, size, x, y, radius, rng.uniform(-0.35, 0.35))

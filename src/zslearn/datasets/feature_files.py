@@ -25,7 +25,7 @@ ENDINGS = (".npy", ".npz", ".csv", ".parquet", ".xlsx")
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """The numbers of a file, and of a table also names of its rows and columns.
+    """The numbers of a file, and for a table also the names of its rows and columns.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class FeatureTable:
     taken : mapping of str to ndarray of shape (n_samples,)
         Columns that were asked for by name, such as labels.
     notes : tuple of str
-        How the file was read, where that had to be found out.
+        How the file was read, where that had to be detected.
     """
 
     X: NDArray[Any]
@@ -59,13 +59,13 @@ def load_features(
         - ``.npy``: an array of shape (n_samples, n_features).
         - ``.npz``: the same under the name ``X``, or as the only array.
         - ``.csv``: one sample per line, with or without a header line; a first column that holds
-          text, or has no name in the header, is taken for identifiers and left out. Semicolons,
-          tabs and blanks between the cells, decimal commas, comments above the table, R's names
-          of rows and delimiters at the end of the lines are found out.
-        - ``.parquet``: the same as a table; the index of pandas is taken for identifiers.
+          text, or has no name in the header, is treated as identifiers and left out. Semicolons,
+      tabs and blanks between the cells, decimal commas, comments above the table, R's row names
+      and delimiters at the end of the lines are detected.
+        - ``.parquet``: the same as a table; the index of pandas is treated as identifiers.
         - ``.xlsx``: the same in the first sheet (both need ``pip install 'zslearn[table]'``).
     ignore : collection of str, default=()
-        Columns of a table that are no features, for example its labels.
+        Columns of a table that are not features, for example its labels.
     mmap : bool, default=False
         Map a ``.npy`` file instead of reading it.
 
@@ -79,7 +79,7 @@ def load_features(
     MissingFileError
         If there is no such file.
     InvalidInputError
-        If the file is of another kind, is damaged, holds a cell that is no number, or a line with
+        If the file is of another kind or damaged, or has a cell that is not a number or a line with
         more or fewer cells than the others.
 
     Examples
@@ -157,7 +157,7 @@ def read_array(path: Path, name: str, *, mmap: bool = False) -> NDArray[Any]:
 
 
 def _check_is_features(path: Path) -> None:
-    """Refuse what is no file of features; a folder of photographs is told what to do."""
+    """Refuse what is not a file of features; for a folder of photographs say what to do."""
     if path.is_dir():
         check_no_pictures(path)
     check_is_file(path)
@@ -239,8 +239,8 @@ def _check_are_names(ids: list[str], table: CellTable) -> None:
     if len(ids) > 1 and all(map(table.is_number, ids[1:])):
         name = repr(table.names[0]) if table.names else 1
         raise InvalidInputError(
-            f"Column {name} starts with {ids[0]!r} and goes on in numbers. Correct the cell, or "
-            "leave out the column if it holds no numbers."
+            f"Column {name} starts with {ids[0]!r}, then has numbers. Correct the cell, or "
+            "leave out the column if it does not hold numbers."
         )
 
 
@@ -267,7 +267,7 @@ def _complete(values: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _check_known(wanted: Sequence[str], names: Sequence[str]) -> None:
-    """Refuse columns that are not there, or there twice."""
+    """Refuse columns that are missing or appear twice."""
     for name in wanted:
         if name not in names:
             raise InvalidInputError(

@@ -42,10 +42,11 @@ def load_flowers17(folder: str | Path) -> SegmentationDataset:
     Parameters
     ----------
     folder : str or Path
-        Holds ``images/*.jpg`` and ``labels/*.png`` of the same names. Colors of the labels:
-        flower (128, 0, 0), background (128, 128, 0), leaf (0, 128, 0), sky (0, 0, 128), undefined
-        (0, 0, 0). Flower is foreground, leaf and sky are background; the undefined band around the
-        flower, a seventh of the pixels, is up to the reader: see `SegmentationDataset.mask`.
+        Holds ``images/*.jpg`` and ``labels/*.png`` of the same names. Colors of the labels: flower
+        (128, 0, 0), background (128, 128, 0), leaf (0, 128, 0), sky (0, 0, 128), undefined (0, 0,
+        0). Flower is foreground, leaf and sky are background; how to treat the undefined band
+        around the flower, a seventh of the pixels, is the user's choice: see
+        `SegmentationDataset.mask`.
 
     Returns
     -------
@@ -70,8 +71,8 @@ def flowers17_splits(
 ) -> list[ImageSplit]:
     """Draw the random splits of the segmentation experiment.
 
-    The published protocol has five splits with 200 / 30 / rest pictures, but its lists are not
-    published; these are ours, drawn by ``numpy.random.default_rng(seed).permutation(n_images)``.
+    The published protocol has five splits with 200 / 30 / rest pictures, but not their lists;
+    these are ours, drawn by ``numpy.random.default_rng(seed).permutation(n_images)``.
 
     Parameters
     ----------

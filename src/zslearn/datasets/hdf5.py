@@ -1,4 +1,4 @@
-"""HDF5 files that are read by themselves: nothing outside the file is opened on their word."""
+"""HDF5 files read without opening anything outside the file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DAMAGE = (
     MemoryError,
     SystemError,
 )
-# Compression makes data at most about a thousand times smaller; more is a false announcement.
+# Compression makes data at most about a thousand times smaller; more is a false claim.
 _MAX_RATIO = 1100
 _SMALL = 2**20
 
@@ -51,7 +51,7 @@ def member(file: Any, name: str) -> Any:
 
 
 def check_self_contained(item: Any, name: str) -> None:
-    """Refuse a data set whose numbers are in other files, or that announces too many of them."""
+    """Refuse a data set whose numbers are in other files, or that claims too many of them."""
     if not hasattr(item, "shape"):
         return
     if item.external or item.is_virtual:
@@ -61,7 +61,7 @@ def check_self_contained(item: Any, name: str) -> None:
     stored = int(item.id.get_storage_size())
     if item.shape is None or item.nbytes > max(_SMALL, _MAX_RATIO * stored):
         raise InvalidInputError(
-            f"{name!r} announces the shape {item.shape} and holds {stored} bytes; write it again."
+            f"{name!r} claims the shape {item.shape} but holds {stored} bytes; write it again."
         )
 
 

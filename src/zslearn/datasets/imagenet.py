@@ -37,20 +37,20 @@ def load_imagenet(folder: str | os.PathLike[str]) -> ZeroShotDataset:
           read,
         - ``y.npy``: class of each row as a number, counted from 0 through ``seen.txt`` and then
           ``unseen.txt``,
-        - ``seen.txt`` and ``unseen.txt``: one class name a line,
+        - ``seen.txt`` and ``unseen.txt``: one class name per line,
         - ``signatures.npz``: ``names`` and ``vectors``, as :meth:`Signatures.to_npz` writes it,
-        - ``meta.json``, not needed: an object with "name", "features", "semantics" (name of the
+        - ``meta.json``, optional: an object with "name", "features", "semantics" (name of the
           semantic space), "source" and "citation".
 
     Returns
     -------
     ZeroShotDataset
-        `X` is a read-only memory map; the split "standard" holds no rows of seen classes back.
+        `X` is a read-only memory map; the split "standard" holds back no rows of seen classes.
 
     Raises
     ------
     MissingFileError
-        If the folder or a file is not there.
+        If the folder or a file is missing.
     InvalidInputError
         If a file is damaged or the files do not fit together.
 

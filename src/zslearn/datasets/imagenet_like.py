@@ -50,8 +50,8 @@ def make_imagenet_like(
     """Write a synthetic data set in the layout of :func:`load_imagenet`.
 
     Features are x = Wᵀ s_c + noise for the signature s_c of the class. Only one block of 4096
-    rows is in memory at a time. The files are written under a temporary name and appear under
-    their own only when all of them are complete.
+    rows is in memory at a time. The files are written under a temporary name and get their
+    own only when all of them are complete.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def make_imagenet_like(
     n_seen, n_unseen : int, default=800 and 200
         Number of classes; the default is the size of ImNet-1, 1000 and 360 that of ImNet-2.
     n_samples : int, default=254000
-        Number of rows, as even over the classes as can be, in random order.
+        Number of rows, spread over the classes as evenly as possible, in random order.
     n_features : int, default=4096
         Length of x.
     n_dimensions : int, default=1000
@@ -139,7 +139,7 @@ def _write(folder: Path, plan: _Plan, name: str, *, show: bool) -> None:
 def _write_features(
     path: Path, plan: _Plan, prototypes: NDArray[np.float32], y: NDArray[Any], *, show: bool
 ) -> None:
-    """Append block after block behind the header of an array of the final shape."""
+    """Append block after block to the header of an array of the final shape."""
     header = {
         "descr": np.lib.format.dtype_to_descr(plan.dtype),
         "fortran_order": False,

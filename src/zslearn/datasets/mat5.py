@@ -1,7 +1,7 @@
-"""MATLAB files of version 5 to 7, read with every size checked before it is believed.
+"""MATLAB files of version 5 to 7, read with every size checked before it is used.
 
-The format is MathWorks' "MAT-File Format". scipy.io reads it too, but a flipped byte there can end
-the interpreter.
+The format is MathWorks' "MAT-File Format". scipy.io reads it too, but a flipped byte can crash the
+interpreter there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MAX_RATIO = 1100  # zlib packs at most 1,032 bytes into one
 
 
 class DamageError(ValueError):
-    """A file that is not what its sizes and kinds announce."""
+    """A file that does not match the sizes and kinds it declares."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class _Reader:
         self.data, self.order, self.at = data, order, start
 
     def element(self) -> tuple[int, memoryview]:
-        """Return kind and content of the next element, and step behind it."""
+        """Return kind and content of the next element, and move past it."""
         kind, size, start = _tag(bytes(self.data[self.at : self.at + 8]), self.order)
         begin = self.at + start
         if begin + size > len(self.data):
@@ -156,7 +156,7 @@ class _Content:
     def _matrix_size(self, unpacked: bytes) -> int:
         kind, size, start = _tag(unpacked, self.order)
         if kind != _MATRIX or start != 8 or size > _MAX_RATIO * self._size:
-            raise DamageError("a compressed variable that is no matrix")
+            raise DamageError("a compressed variable that is not a matrix")
         return size
 
 
@@ -181,7 +181,7 @@ def _byte_order(file: IO[bytes]) -> str:
     mark = file.read(4)
     order = {b"\x00\x01IM": "<", b"\x01\x00MI": ">"}.get(mark)
     if order is None:
-        raise DamageError("it is of no version from 5 to 7.3")
+        raise DamageError("its version is not one from 5 to 7.3")
     return order
 
 
@@ -214,7 +214,7 @@ def _value(reader: _Reader, depth: int) -> Any:
         return [_nested(reader, depth) for _ in range(_checked(count, reader))]
     if head.kind == _STRUCT:
         return _struct(reader, count, depth)
-    raise DamageError(f"{head.name!r} is of a kind that is not read ({head.kind})")
+    raise DamageError(f"{head.name!r} is of an unsupported kind ({head.kind})")
 
 
 def _characters(reader: _Reader, head: _Head, count: int) -> NDArray[np.str_]:
@@ -246,7 +246,7 @@ def _struct(reader: _Reader, count: int, depth: int) -> Any:
 def _nested(reader: _Reader, depth: int) -> Any:
     kind, content = reader.element()
     if kind != _MATRIX:
-        raise DamageError("a cell that holds no matrix")
+        raise DamageError("a cell that does not hold a matrix")
     if not content:
         return np.empty((0, 0))
     return _value(_Reader(content, reader.order), depth + 1)

@@ -21,7 +21,7 @@ _MAX_DEPTH = 8
 
 
 def read_matlab(path: Path, names: tuple[str, ...] | None = None) -> dict[str, Any]:
-    """Return the variables of a ``.mat`` file; those not in it are left out.
+    """Return the variables of a ``.mat`` file that it contains.
 
     Arrays come in MATLAB's shape, cell arrays of text as lists of str and a struct as a dict.
     """
@@ -80,7 +80,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def _is_v73(path: Path) -> bool:
-    """Tell an HDF5 file, with or without MATLAB's text of 512 bytes before it."""
+    """Recognize an HDF5 file, with or without MATLAB's 512 bytes of text before it."""
     signature = b"\x89HDF\r\n\x1a\n"
     with path.open("rb") as file:
         start = file.read(512 + len(signature))
@@ -98,7 +98,7 @@ def _plain(value: Any) -> Any:
 
 
 def _cell_text(cell: Any) -> str:
-    """Return the text in a cell, which may lie in cells of its own."""
+    """Return the text in a cell, which may be nested in further cells."""
     if isinstance(cell, list):
         return "".join(map(_cell_text, cell))
     if isinstance(cell, np.ndarray):

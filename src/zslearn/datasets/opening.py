@@ -23,7 +23,7 @@ _LOOKED_FOR = """\
 - a .mat file of the semantic autoencoder's demos: X_tr, X_te, S_tr, S_te_pro
 - a large data set: X.npy, y.npy, signatures.npz, seen.txt, unseen.txt
 - a folder of your own: features.npy, .npz, .csv or .parquet; labels.npy, .npz, .csv or .txt (or a \
-column 'label' or 'class' in the table); signatures.csv, .npz or .parquet; if wanted unseen.txt"""
+column 'label' or 'class' in the table); signatures.csv, .npz or .parquet; optionally unseen.txt"""
 
 
 def open_dataset(
@@ -60,7 +60,7 @@ def open_dataset(
     MissingFileError
         If there is nothing at `path`.
     InvalidInputError
-        If it is no data set, or has several features and none was chosen; the message lists what
+        If it is not a data set, or has several features and none was chosen; the message lists what
         was looked for.
 
     Examples
@@ -88,7 +88,7 @@ def open_dataset(
 
 
 def _open_other(place: Path, features: str | None) -> ZeroShotDataset:
-    """Open what is no xlsa17 folder by the files that mark its kind."""
+    """Open a folder other than xlsa17 by the files that mark its kind."""
     if place.is_file() and place.suffix == ".mat":
         return load_sae_demo(place)
     if any(place.glob("predicate-matrix-*.txt")):
@@ -97,7 +97,7 @@ def _open_other(place: Path, features: str | None) -> ZeroShotDataset:
         return load_imagenet(place)
     if place.is_dir() and _one(place, "features", ENDINGS):
         return _open_table(place)
-    raise InvalidInputError(f"{place} is no data set. Looked for:\n{_LOOKED_FOR}")
+    raise InvalidInputError(f"{place} is not a data set. Looked for:\n{_LOOKED_FOR}")
 
 
 def _open_xlsa17(folder: Path, features: str | None, semantics: str | None) -> ZeroShotDataset:
@@ -151,7 +151,7 @@ def _open_table(folder: Path) -> ZeroShotDataset:
     signatures = _one(folder, "signatures", (".csv", ".npz", ".parquet"))
     labels = _one(folder, "labels", (".npy", ".npz", ".csv", ".txt"))
     if features is None or signatures is None:
-        raise MissingFileError(f"{folder} has {features} and no signatures.csv, .npz or .parquet.")
+        raise MissingFileError(f"{folder} has {features} but no signatures.csv, .npz or .parquet.")
     column = [name for name in ("label", "class") if name in table_columns(features)]
     if labels is None and not column:
         raise MissingFileError(

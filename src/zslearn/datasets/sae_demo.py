@@ -1,4 +1,4 @@
-"""The data files that came with the authors' code of the semantic autoencoder."""
+"""The data files that came with the authors' code for the semantic autoencoder."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def load_sae_demo(path: str | os.PathLike[str]) -> ZeroShotDataset:
     Parameters
     ----------
     path : path-like
-        The ``.mat`` file, of MATLAB version 5 or 7.3. Training labels are ``train_labels_cub``,
-        the one-hot matrix ``Y``, or ``param.train_labels``; a file without them, whose training
-        samples are of one class exactly if they have one signature, is read too. Test labels are
+        The ``.mat`` file, of MATLAB version 5 or 7.3. Training labels are ``train_labels_cub``, the
+        one-hot matrix ``Y``, or ``param.train_labels``; a file without them is read too, if its
+        training samples share a class exactly when they share a signature. Test labels are
         ``param.test_labels``, ``test_labels_cub`` or ``Y_te``, and the order of the rows of
         ``S_te_pro`` is ``param.testclasses_id``, ``te_cl_id`` or ``X_te_cl_id``.
 
     Returns
     -------
     ZeroShotDataset
-        Classes are called "seen 1" and "unseen 1" by the numbers in the file, which for the two
-        sides may overlap. The split "standard" trains on the rows of ``X_tr`` and tests on those
-        of ``X_te``. Where ``S_te_gt`` differs from ``S_te_pro``, as the AwA demo allows for, it
-        is the space "ground truth".
+        Classes are called "seen 1", "unseen 1" and so on by the numbers in the file, which may
+        overlap between the two sides. The split "standard" trains on the rows of ``X_tr`` and tests
+        on those of ``X_te``. Where ``S_te_gt`` differs from ``S_te_pro``, as the AwA demo allows,
+        it is the space "ground truth".
 
     Raises
     ------

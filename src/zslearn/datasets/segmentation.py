@@ -1,4 +1,4 @@
-"""Pictures with a mask each, read from two folders."""
+"""Pictures and their masks, read from two folders."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _READINGS = ("background", "drop")
 
 @dataclass(frozen=True)
 class SegmentationDataset:
-    """Picture files with a mask file each; pixels are read when asked for.
+    """Picture files, each with a mask file; pixels are read when asked for.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class SegmentationDataset:
             Rows to scale it to, by nearest pixel.
         undefined : {"background", "drop"}, optional
             "background" turns undefined pixels into background. "drop", the default, leaves them
-            -1, for the caller to leave them out of training and of the score.
+            at -1, so that the caller can leave them out of training and of the score.
 
         Returns
         -------
@@ -174,7 +174,7 @@ def _mask_folder(root: Path) -> Path:
 
 
 def _guessed_coding(files: tuple[Path, ...]) -> str:
-    """Name the coding the first mask with a telling color has."""
+    """Name the coding of the first mask with a distinctive color."""
     telling = _packed(np.array([c for c in MASK_CODES["flowers17"] if any(c)], np.uint8))
     for file in files:
         colors = np.unique(_packed(read_rgb(file)))
@@ -186,5 +186,5 @@ def _guessed_coding(files: tuple[Path, ...]) -> str:
 
 
 def _packed(rgb: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """One number a color."""
+    """One number per color."""
     return rgb.astype(np.int64) @ np.array([1 << 16, 1 << 8, 1])

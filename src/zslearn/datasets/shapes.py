@@ -37,7 +37,7 @@ class ShapesData:
     y : ndarray of str of shape (n_pictures,)
         Class of each, for example "large striped red star".
     signatures : Signatures
-        20 attributes for each class, 1 where the class has it, else 0.
+        20 attributes for each class: 1 where the class has it, else 0.
     split : ClassSplit
         Seen and unseen classes.
     scenes : tuple of Scene

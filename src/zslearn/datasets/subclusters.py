@@ -1,4 +1,4 @@
-"""The synthetic data of supervised clustering: three clusters, each torn in two."""
+"""The synthetic data of supervised clustering: three clusters, each split in two."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SubclusterData:
     def bayes_partition(self, X: ArrayLike) -> NDArray[np.intp]:
         """Most probable class of each point, knowing how the balanced test data was made.
 
-        The clustering loss of this partition is the floor: less is luck.
+        The clustering loss of this partition is the floor; anything lower is luck.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ def make_subclusters(
     The sub-clusters of a class are 60 apart and 6 from those of other classes, so plain k-means
     joins the wrong ones. Law et al. (CVPR 2016) made this set; the paper of the semantic
     autoencoder uses it with equal and with unequal training classes. With `noise` 1 the tails of
-    neighbors overlap, so about 3 of 3,000 test points cannot be told.
+    neighbors overlap, so about 3 of 3,000 test points cannot be classified correctly.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ def summarize(dataset: ZeroShotDataset) -> str:
 
 
 def _table_rows(dataset: ZeroShotDataset) -> list[tuple[str, ...]]:
-    """Return one row of cells for each semantic space; shared facts stand in the first."""
+    """Return one row of cells for each semantic space; shared facts appear in the first."""
     counts = ", ".join(
         f"{len(split.seen)}/{len(split.unseen)} ({name})" for name, split in dataset.splits.items()
     )

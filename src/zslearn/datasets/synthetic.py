@@ -25,10 +25,10 @@ def make_zero_shot(
 ) -> ZeroShotDataset:
     """Make data in which features are a known linear function of the signatures.
 
-    A sample of class c is x = Wᵀ s_c + noise. For an unseen class W is replaced by
-    W + `domain_shift` · D, where D is random with the Frobenius norm of W: the map learned on seen
-    classes then fits unseen ones the less, the larger the shift. For one `random_state` the draws
-    of signatures, W, D and noise do not depend on `noise` and `domain_shift`.
+    A sample of class c is x = Wᵀ s_c + noise. For an unseen class W is replaced by W +
+    `domain_shift` · D, where D is random with the Frobenius norm of W: the larger the shift, the
+    worse the map learned on seen classes then fits unseen ones. For one `random_state` the draws of
+    signatures, W, D and noise do not depend on `noise` and `domain_shift`.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def load_table(
     labels : path-like, str or array-like of shape (n_samples,)
         The name of a column of the features table; or a file, ``.npy``, ``.npz`` (array ``y``),
         or text with one label per line, below a title if there is one; or the labels. A pandas
-        Series with the index of the features in another order is brought into theirs.
+        Series with the same index as the features, in another order, is reordered to match.
     signatures : path-like, Signatures, DataFrame or mapping
         A CSV file or Excel sheet with a header line and then one line per class, its name first;
         an ``.npz`` file with ``names`` and ``vectors``; a Parquet table whose index or first
@@ -62,14 +62,14 @@ def load_table(
     ZeroShotDataset
         With the semantic space "signatures" and, where a class is unseen, the split "own";
         `extra` holds "feature_columns", the names of the columns of a table of features, and
-        "notes", how it was read where that had to be found out, such as decimal commas.
+        "notes", how it was read where that had to be detected, such as decimal commas.
         Labels take the type of the class names, so the class 7 of a ``.npy`` file finds the
         "7" of a CSV file.
 
     Raises
     ------
     MissingFileError
-        If a file is not there.
+        If a file is missing.
     InvalidInputError
         If a file cannot be used or the parts do not fit together.
 
@@ -86,7 +86,7 @@ def load_table(
     if _is_path(labels):
         y = _without_title(y, len(table.X), space)
     y = _as_class_names(y, space)
-    if len(y) == len(table.X):  # labels without a signature are told before splits are made
+    if len(y) == len(table.X):  # labels without a signature are reported before splits
         space.index_of(np.unique(y))
     split = _split(y, space, unseen)
     return ZeroShotDataset(
@@ -107,7 +107,7 @@ def _is_path(value: object) -> bool:
 
 
 def _features_and_labels(features: Any, labels: Any) -> tuple[FeatureTable, NDArray[Any]]:
-    """Read both; a text that names a column of the features table is that column."""
+    """Read both; text that names a column of the features table means that column."""
     if not _is_path(features) and not is_frame(features):
         y = read_labels(Path(labels)) if _is_path(labels) else np.asarray(labels)
         return FeatureTable(np.asanyarray(features)), y
@@ -120,7 +120,7 @@ def _features_and_labels(features: Any, labels: Any) -> tuple[FeatureTable, NDAr
 
 
 def is_column(name: str | os.PathLike[str], features: Any) -> bool:
-    """Say whether a name is that of a column of a table, else of a file; refuse what is neither."""
+    """Say whether a name is a column of a table rather than a file; refuse what is neither."""
     columns = table_columns(features)
     if isinstance(name, str) and name in columns:
         return True
@@ -134,7 +134,7 @@ def is_column(name: str | os.PathLike[str], features: Any) -> bool:
 
 
 def _aligned(labels: Any, features: Any) -> NDArray[Any]:
-    """Bring labels with the same index as the features, in another order, into their order."""
+    """Reorder labels that have the same index as the features in another order."""
     ours: Any = getattr(labels, "index", None)
     theirs: Any = getattr(features, "index", None)
     if not hasattr(ours, "equals") or not hasattr(theirs, "equals") or ours.equals(theirs):
@@ -168,7 +168,7 @@ def read_labels(path: Path) -> NDArray[Any]:
 
 
 def _without_title(y: NDArray[Any], n_rows: int, space: Signatures) -> NDArray[Any]:
-    """Drop a first line that is one too many and names no class: the title of the column."""
+    """Drop an extra first line that names no class: the title of the column."""
     is_title = y.dtype.kind == "U" and len(y) == n_rows + 1 and str(y[0]) not in map(str, space)
     return y[1:] if is_title else y
 
@@ -208,11 +208,11 @@ def _parquet_signatures(path: Path) -> Signatures:
 
 
 def _as_class_names(y: NDArray[Any], space: Signatures) -> NDArray[Any]:
-    """Give labels the type of the class names where they differ only in that."""
+    """Convert labels to the type of the class names where only the type differs."""
     if y.dtype.kind == "b" and space.names.dtype.kind in "iu":
         raise InvalidTypeError(
             "The labels are True and False where the classes are numbers; convert them to the "
-            "numbers that are meant."
+            "intended numbers."
         )
     if y.dtype.kind in "iub" and space.names.dtype.kind == "U":
         return y.astype(str)

@@ -1,4 +1,4 @@
-"""The checks a data set must pass to exist."""
+"""The checks every data set must pass."""
 
 from __future__ import annotations
 

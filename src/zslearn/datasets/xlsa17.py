@@ -58,7 +58,7 @@ def load_xlsa17(
 
         - "proposed": trains on ``trainval_loc``, tests on ``test_seen_loc`` and
           ``test_unseen_loc``; classes are those of the rows.
-        - "standard": AwA only, the ten test classes of Lampert et al.; no seen rows held back.
+        - "standard": AwA only, the ten test classes of Lampert et al.; no seen rows are held back.
         - "fold 1" to "fold 3": the class lists ``trainclasses1.txt``/``valclasses1.txt`` and so
           on, for choosing parameters, on rows of ``trainval_loc`` only.
         - "validation": the rows of ``train_loc`` and ``val_loc``.
@@ -69,9 +69,9 @@ def load_xlsa17(
     Raises
     ------
     MissingFileError
-        If the folder or a file is not there; the message says which feature files are.
+        If the folder or a file is missing; the message says which feature files are there.
     InvalidInputError
-        If a file is damaged or the files are not of one data set.
+        If a file is damaged or the files do not belong to one data set.
 
     References
     ----------
@@ -163,7 +163,7 @@ def _read_features(
     labels = read_indices(stored, "labels", path)
     if len(X) != len(labels):
         raise InvalidInputError(
-            f"{path}: features must be n_features × n_samples with one label a sample; got "
+            f"{path}: features must be n_features × n_samples with one label per sample; got "
             f"{stored['features'].shape} and {len(labels)} labels."
         )
     return X, _label_names(labels, classes, path), stored.get("image_files")

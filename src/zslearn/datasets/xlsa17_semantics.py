@@ -72,13 +72,13 @@ def _same_classes(space: Signatures, first: SplitFile, path: Path) -> Signatures
     if set(space) != set(first.classes):
         raise InvalidInputError(
             f"{path.name} and {first.path.name} in {path.parent} name different classes, so they "
-            "are not of one data set. Take one of them out of the folder."
+            "do not belong to one data set. Take one of them out of the folder."
         )
     return space.subset(first.classes)
 
 
 def _space_name(stem: str) -> str:
-    """Name the space of `att`: what is known, else the file without its ending."""
+    """Name the space of `att`: its known name, or else the file name without its ending."""
     if stem.startswith("att_splits"):
         return "attributes"
     return _NAMED.get(stem, stem.removesuffix("_splits"))
@@ -99,7 +99,7 @@ def _class_names(stored: dict[str, Any], path: Path) -> list[str]:
 
 
 def _dimensions(folder: Path, n_dimensions: int) -> list[str] | None:
-    """Return the names of AwA's attributes; other folders do not tell theirs."""
+    """Return the names of AwA's attributes; other folders do not name theirs."""
     if folder.name.upper().startswith("AWA") and n_dimensions == 85:
         return attribute_names()
     return None
@@ -130,7 +130,7 @@ def _att(stored: dict[str, Any], path: Path, attributes: str) -> NDArray[np.floa
 
 
 def _missing(att: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Find the entries marked −1, which normalization has turned into one value a class.
+    """Find the entries marked −1, which normalization has turned into one value per class.
 
     Columns whose negative entries differ are embeddings, in which nothing is missing.
     """

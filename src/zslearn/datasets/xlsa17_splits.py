@@ -28,7 +28,7 @@ class FoundSplits:
 
 
 def find_splits(folder: Path, file: SplitFile, y: NDArray[Any], *, repair: bool) -> FoundSplits:
-    """Return every split the folder tells; `y` is empty where features were not loaded."""
+    """Return every split the folder defines; `y` is empty if features were not loaded."""
     labeled = len(y) > 0
     _check_rows(file, len(y))
     splits = {"proposed": _proposed(file, y) if labeled else _from_lists(folder)}
@@ -51,8 +51,8 @@ def _check_rows(file: SplitFile, n_rows: int) -> None:
     last = max(rows.max(initial=-1) for rows in file.rows.values()) + 1
     if n_rows and last > n_rows:
         raise InvalidInputError(
-            f"{file.path} speaks of image {last} and the feature file has {n_rows}: they are not "
-            "of the same data set."
+            f"{file.path} refers to image {last} but the feature file has {n_rows}: they are not "
+            "from the same data set."
         )
 
 
@@ -63,7 +63,7 @@ def _classes_of(rows: NDArray[np.intp], y: NDArray[Any], classes: list[str]) -> 
 
 
 def _proposed(file: SplitFile, y: NDArray[Any]) -> ClassSplit:
-    """Derive the classes from the labels of the rows: they, not the lists, are what is used."""
+    """Derive the classes from the labels of the rows, which are used instead of the lists."""
     rows = file.rows
     return ClassSplit(
         _classes_of(rows["trainval"], y, file.classes),
@@ -75,14 +75,14 @@ def _proposed(file: SplitFile, y: NDArray[Any]) -> ClassSplit:
 
 
 def _from_lists(folder: Path) -> ClassSplit:
-    """Take the classes from the lists, for want of labels."""
+    """Take the classes from the lists, because there are no labels."""
     return ClassSplit(
         read_names(folder / "trainvalclasses.txt"), read_names(folder / "testclasses.txt")
     )
 
 
 def _standard(folder: Path, classes: list[str]) -> dict[str, ClassSplit]:
-    """Return the split of Lampert et al. for AwA; it holds no rows of seen classes back."""
+    """Return the split of Lampert et al. for AwA; it holds back no rows of seen classes."""
     if not folder.name.upper().startswith("AWA") or not set(STANDARD_UNSEEN) <= set(classes):
         return {}
     seen = [name for name in classes if name not in STANDARD_UNSEEN]
@@ -135,7 +135,7 @@ def _validation(file: SplitFile, y: NDArray[Any]) -> dict[str, ClassSplit]:
         file.rows[part][~np.isin(file.rows[part], test_seen)] for part in ("train", "val")
     )
     seen, unseen = (_classes_of(rows, y, file.classes) for rows in (train, val))
-    # Rows of one class on both sides are no zero-shot validation.
+    # With rows of one class on both sides it would not be zero-shot validation.
     if not seen.size or not unseen.size or np.isin(seen, unseen).any():
         return {}
     return {"validation": ClassSplit(seen, unseen, train=train, test_unseen=val)}

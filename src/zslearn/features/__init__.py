@@ -1,4 +1,4 @@
-"""Pictures to vectors: pretrained networks, a descriptor of every pixel, stores on disk."""
+"""From pictures to vectors: pretrained networks, pixel descriptors, stores on disk."""
 
 from zslearn.features.collection import Picture, find_pictures
 from zslearn.features.color import rgb_to_lab

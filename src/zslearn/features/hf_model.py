@@ -19,15 +19,16 @@ _HALF = (0.5, 0.5, 0.5)
 def open_model(name: str, preprocessing: Preprocessing | None = None) -> ImageModel:
     """Open a model by its name on the hub or its folder.
 
-    The image half of a CLIP-like model gives its own vector of a picture; of other models the
-    pooled output is taken, or the mean of the last layer where there is none.
+    The image half of a CLIP-like model gives its own vector for a picture; for other models the
+    pooled output is taken, or the mean of the last layer if there is none.
 
     Parameters
     ----------
     name : str
         For example "facebook/dinov2-small", or a folder.
     preprocessing : Preprocessing, optional
-        In place of the model's own. Where that squashes a picture, its middle is taken instead.
+        Replaces the model's own settings. Where those would squash a picture, its middle is taken
+        instead.
 
     Returns
     -------
@@ -65,7 +66,7 @@ def _preprocessing(said: Mapping[str, Any], name: str) -> Preprocessing:
     size = cut or scaled
     if size is None:
         raise InvalidInputError(
-            f"the configuration of 'hf:{name}' names no size of pictures; pass preprocessing=."
+            f"the configuration of 'hf:{name}' gives no picture size; pass preprocessing=."
         )
     crop = min(1.0, size / (scaled or size))
     if not said.get("do_normalize", True):

@@ -16,7 +16,7 @@ class EncoderIdentity:
     Parameters
     ----------
     model : str
-        Name by which the model is opened, for example "efficientnet-lite2".
+        Name used to open the model, for example "efficientnet-lite2".
     sha256 : str
         SHA-256 of its weights.
     views : str
@@ -45,7 +45,7 @@ class EncoderIdentity:
         return self._content() == other._content()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON knows it."""
+        """Return it as JSON-ready values."""
         return asdict(self)
 
     @classmethod
@@ -59,7 +59,7 @@ class EncoderIdentity:
         if not all(isinstance(text, str) for text in texts) or not isinstance(
             identity.preprocessing, Mapping
         ):
-            raise InvalidInputError("the identity of an encoder is damaged: a value is no text.")
+            raise InvalidInputError("the identity of an encoder is damaged: a value is not text.")
         return identity
 
     def _content(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Pictures to vectors by a pretrained network."""
+"""From pictures to vectors with a pretrained network."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ class ImageEncoder(TransformerMixin, BaseEstimator):
         - "timm:NAME", "open_clip:NAME/TAG", "hf:NAME": models of these packages, which need
           PyTorch and, the first time, a network.
     batch_size : int, default=8
-        Pictures that go through the network at once; has no influence on the vectors.
+        Pictures that go through the network at once; does not affect the vectors.
     n_jobs : int, optional
-        Threads, each reading and encoding a batch of its own. By default the number of
+        Threads, each reading and encoding its own batches. By default the number set in
         `zslearn.core.threads`.
     views : {"center", "flip", "crops"}, default="center"
         Encode the middle of a picture; average it with its mirror image (twice the time); or
         average five crops and their mirror images (ten times the time).
     preprocessing : Preprocessing, optional
         How the network wants its pictures. By default what the model itself says, and for
-        "onnx:FILE" what the JSON file beside it says.
+        "onnx:FILE" what the JSON file next to it says.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ class ImageEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         identity : EncoderIdentity
-            Of the encoder wanted.
+            Identity of the encoder wanted.
         **settings : object
             `batch_size` and `n_jobs`.
 
@@ -239,7 +239,7 @@ def _batches(pictures: Iterable[Any], size: int) -> Iterator[list[Any]]:
 
 
 def _check_several(X: Any) -> None:
-    """Refuse one picture in place of several, and none at all."""
+    """Refuse a single picture in place of a list, and an empty list."""
     if isinstance(X, (str, Path)) or not hasattr(X, "__len__"):
         raise InvalidTypeError(
             f"pictures must come as a list; got {type(X).__name__}. Put a single one into a list."

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from zslearn.exceptions import InvalidInputError, closest_name
 from zslearn.features.preprocessing import Preprocessing
 
-# Each is opened by a file of its own, which alone may import its package.
+# Each has its own file, the only one that may import its package.
 _KINDS = ("onnx", "timm", "open_clip", "hf")
 
 
@@ -23,7 +23,7 @@ class ImageModel:
     Attributes
     ----------
     sha256 : str
-        Of its weights.
+        SHA-256 of its weights.
     preprocessing : Preprocessing
         How it wants its pictures.
     n_features : int
@@ -47,7 +47,7 @@ def open_image_model(name: str, preprocessing: Preprocessing | None = None) -> I
     name : str
         A built-in name, "onnx:FILE", "timm:NAME", "open_clip:NAME/TAG" or "hf:NAME".
     preprocessing : Preprocessing, optional
-        In place of the model's own.
+        Replaces the model's own settings.
 
     Returns
     -------

@@ -17,7 +17,7 @@ _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0
 
 
 class NpyFile:
-    """A matrix in a ``.npy`` file of which ranges of rows are read.
+    """A matrix in a ``.npy`` file, read by ranges of rows.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class NpyFile:
         needed = self._offset + self.shape[0] * self._row_bytes
         if path.stat().st_size < needed:
             raise InvalidInputError(
-                f"{path} is cut short: it announces {self.shape[0]} rows and holds "
+                f"{path} is cut short: it claims {self.shape[0]} rows and holds "
                 f"{max(0, path.stat().st_size - self._offset) // max(1, self._row_bytes)}. "
                 "Write it again."
             )
@@ -54,7 +54,7 @@ class NpyFile:
         if got < block.nbytes:
             raise InvalidInputError(
                 f"{self.path} is cut short: it ended in row {start + got // self._row_bytes}, of "
-                f"{self.shape[0]} announced. Write it again; a checkpoint lets the pass continue."
+                f"{self.shape[0]} expected. Write it again; a checkpoint lets the pass continue."
             )
         return block
 

@@ -22,9 +22,9 @@ def open_model(path: str, preprocessing: Preprocessing | None = None) -> ImageMo
     Parameters
     ----------
     path : str
-        The file, whole: tensors in other files are not read.
+        The file, complete: tensors in other files are not read.
     preprocessing : Preprocessing, optional
-        By default read from the JSON file of the same name beside it.
+        By default read from the JSON file of the same name next to it.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def _session(content: bytes, name: str) -> Any:
     options.log_severity_level = 4
     try:
         return runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # of onnxruntime's own kinds, which have no common base
+    except Exception as error:  # onnxruntime's own kinds have no common base
         raise ModelFileError(name, f"onnxruntime refuses it ({first_line(error)})") from error
 
 

@@ -20,7 +20,8 @@ def open_model(name: str, preprocessing: Preprocessing | None = None) -> ImageMo
     name : str
         ``NAME/TAG``, for example "ViT-B-32/laion2b_s34b_b79k"; the tag may be a file of weights.
     preprocessing : Preprocessing, optional
-        In place of the model's own. Where that squashes a picture, its middle is taken instead.
+        Replaces the model's own settings. Where those would squash a picture, its middle is taken
+        instead.
 
     Returns
     -------

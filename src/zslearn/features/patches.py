@@ -19,7 +19,7 @@ def patch_means(channels: ArrayLike, size: int = 8) -> NDArray[np.float32]:
     Parameters
     ----------
     channels : array-like of shape (height, width, n_channels)
-        Picture.
+        The picture.
     size : int, default=8
         Pixels along each side of the patch.
 

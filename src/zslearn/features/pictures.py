@@ -1,4 +1,4 @@
-"""Picture files to arrays and back; the one place that touches Pillow."""
+"""Picture files to arrays and back; the only file that uses Pillow."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def read_rgb(path: str | Path, *, height: int | None = None, nearest: bool = Fal
     ----------
     path : str or Path
         A picture in BMP, GIF, JPEG, PNG, PPM, TIFF or WebP, whatever its ending. 16 bits are
-        scaled to 8, transparent parts are white, of several frames the first is taken.
+        scaled to 8, transparent parts become white, and the first of several frames is taken.
     height : int, optional
-        Rows of the answer; by default those of the file.
+        Rows of the result; by default those of the file.
     nearest : bool, default=False
         Take the nearest pixel, as label pictures need, instead of a bicubic average.
 
@@ -107,7 +107,7 @@ def as_rgb(picture: Any) -> Pixels:
 
 
 def _checked_array(pixels: NDArray[Any]) -> Pixels:
-    """Refuse an array that is no picture; drop a channel axis of length one."""
+    """Refuse an array that is not a picture; drop a channel axis of length one."""
     channels = pixels.shape[2] if pixels.ndim == 3 else 1
     if pixels.dtype != np.uint8 or pixels.ndim not in (2, 3) or channels not in (1, 3, 4):
         raise InvalidInputError(
@@ -203,7 +203,7 @@ def _eight_bit(file: Any) -> Any:
 
 
 def _orientation(file: Any) -> int:
-    """Return how the camera was held, 1 (upright) where EXIF does not say it in a number."""
+    """Return how the camera was held; 1 (upright) unless EXIF gives a number."""
     held = file.getexif().get(_ORIENTATION, 1)
     return held if isinstance(held, int) and 1 <= held <= 8 else 1
 

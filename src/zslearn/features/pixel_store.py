@@ -1,4 +1,4 @@
-"""Pixel features of many pictures on disk: one file a picture, and what they are."""
+"""Pixel features of many pictures on disk: one file per picture, and a description."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DTYPES = ("float16", "float32")
 
 @dataclass(frozen=True)
 class PixelStore:
-    """Folder of pixel features, one ``.npy`` file a picture.
+    """Folder of pixel features, one ``.npy`` file per picture.
 
     Attributes
     ----------
@@ -105,19 +105,19 @@ def extract_pixel_features(
 ) -> PixelStore:
     """Compute `pixel_features` of pictures into a store on disk.
 
-    Every file is written under a temporary name and renamed, so an interrupted extraction loses
-    at most the pictures under way and continues when called again with the same settings.
+    Every file is written under a temporary name and renamed, so an interrupted extraction loses at
+    most the pictures in progress and continues when called again with the same settings.
 
     Parameters
     ----------
     image_files : sequence of str or Path
         Pictures; their names without ending must differ.
     folder : str or Path
-        The store; made if it is not there.
+        The store; created if missing.
     height : int, default=100
-        Rows every picture is scaled to, proportions kept.
+        Height in rows to which every picture is scaled, proportions kept.
     dtype : {"float32", "float16"}, default="float32"
-        Numbers on disk; 540 bytes a pixel, or half of it.
+        Type of the numbers on disk; 540 bytes per pixel, or half of that.
     n_jobs : int, optional
         Processes at once, as in joblib.
     progress : bool, default=False
@@ -154,7 +154,7 @@ def _with_bar(done: Any, total: int, initial: int) -> Any:
 
 
 def _start(store: PixelStore) -> None:
-    """Write the description of a new store, or see that the old one is the same."""
+    """Write the description of a new store, or check that the old one is the same."""
     store.folder.mkdir(parents=True, exist_ok=True)
     if (store.folder / _META).exists():
         known = _described(store.folder)
@@ -182,7 +182,7 @@ def _described(root: Path) -> PixelStore:
     try:
         meta = json.loads((root / _META).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise MissingFileError(f"{root} is no feature store: it has no {_META}.") from error
+        raise MissingFileError(f"{root} is not a feature store: it has no {_META}.") from error
     except (ValueError, RecursionError) as error:
         raise InvalidInputError(
             f"{root / _META} is damaged ({first_line(error)}). Make a new store."
@@ -196,7 +196,7 @@ def _described(root: Path) -> PixelStore:
 
 
 def _is_complete(meta: dict[str, Any]) -> bool:
-    """Say whether a description has every part, each of its kind."""
+    """Say whether a description has every part, each of the right kind."""
     names, height = meta.get("names"), meta.get("height")
     return (
         isinstance(names, list)
@@ -211,5 +211,5 @@ def _check_names(names: Sequence[str]) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise InvalidInputError(
-            f"pictures need different names, endings aside; {repeated[0]!r} stands twice."
+            f"pictures need different names, endings aside; {repeated[0]!r} appears twice."
         )

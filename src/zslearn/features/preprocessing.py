@@ -1,4 +1,4 @@
-"""From the pixels of a picture to what a network takes."""
+"""From the pixels of a picture to the input of a network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.features.pictures import Pixels
 
 VIEWS = ("center", "flip", "crops")
-# Centers of the crops in the room they can move in: (right, down).
+# Centers of the crops within the space they can move in: (right, down).
 _CORNERS = ((0.5, 0.5), (0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0))
 _CHECKS = {
     "size": Whole(1, 4096),
@@ -41,7 +41,7 @@ class Preprocessing:
     size : int
         Height and width of the network's input.
     crop : float, default=0.875
-        Side of the square that is kept, as a part of the short side.
+        Side of the square that is kept, as a fraction of the short side.
     mean, std : tuple of three float
         For each channel, in the order R, G, B, on the scale from 0 to 255.
     interpolation : {"bicubic", "bilinear"}, default="bicubic"
@@ -116,7 +116,7 @@ class Preprocessing:
         return np.stack([np.asarray(picture.resize(size, method, box)) for box in boxes])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the settings as JSON knows them."""
+        """Return the settings as JSON-ready values."""
         return {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
 
     @classmethod

@@ -15,10 +15,10 @@ _state: Any = None
 
 @contextmanager
 def quiet_pillow() -> Iterator[None]:
-    """Leave out warnings raised inside Pillow until the last of all users is done.
+    """Suppress warnings raised inside Pillow until the last user is done.
 
-    Filters of warnings hold for the whole process: were each thread to restore what it found, the
-    last one could restore what another had set.
+    Warning filters apply to the whole process: if each thread restored what it found, the last one
+    could restore what another had set.
     """
     _enter()
     try:

@@ -14,7 +14,7 @@ CELLS = 4  # cells along each side of a patch
 CELL = 2  # pixels along each side of a cell
 BINS = 8  # orientations
 CLIP = 0.2
-# Below this length of the 128 sums (intensities in 0..1) a patch is flat: no direction is there.
+# Below this length of the 128 sums (intensities in 0..1) a patch is flat and has no direction.
 FLAT = 1e-4
 
 Array = NDArray[np.float32]
@@ -32,9 +32,9 @@ def dense_sift(intensity: ArrayLike, *, out: NDArray[Any] | None = None) -> NDAr
     Parameters
     ----------
     intensity : array-like of shape (height, width)
-        Grey values in 0..1.
+        Gray values in 0..1.
     out : ndarray of shape (height, width, 128), float32, optional
-        Where to write the answer.
+        Where to write the result.
 
     Returns
     -------

@@ -19,7 +19,7 @@ def open_model(name: str, preprocessing: Preprocessing | None = None) -> ImageMo
     name : str
         As ``timm.create_model`` takes it, for example "resnet18.a1_in1k".
     preprocessing : Preprocessing, optional
-        In place of the model's own.
+        Replaces the model's own settings.
 
     Returns
     -------

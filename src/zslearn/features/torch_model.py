@@ -1,4 +1,4 @@
-"""What the adaptors of PyTorch models share."""
+"""What the adapters for PyTorch models share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights of a network out of a PyTorch file, without PyTorch and without running anything.
+"""Weights of a network from a PyTorch file, without PyTorch and without running anything.
 
 The files are state dicts in PyTorch's layout before version 1.6: five pickles (a magic number, the
 version, facts of the machine, the tensors, the keys of their storages), then for each storage the
@@ -69,7 +69,7 @@ def read_state_dict(content: bytes, path: Path) -> dict[str, NDArray[Any]]:
     try:
         magic, _, machine = (_ArrayUnpickler(stream).load() for _ in range(3))
         if magic != _MAGIC or machine.get("little_endian") is not True:
-            raise ModelFileError(path, "it is no little-endian state dict of PyTorch before 1.6")
+            raise ModelFileError(path, "it is not a little-endian state dict of PyTorch before 1.6")
         tensors = _ArrayUnpickler(stream).load()
         keys = _ArrayUnpickler(stream).load()
         storages = _read_storages(stream, tensors, keys)
@@ -79,11 +79,11 @@ def read_state_dict(content: bytes, path: Path) -> dict[str, NDArray[Any]]:
     except Exception as error:
         # A damaged pickle may raise nearly anything; nothing has been run by then.
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise ModelFileError(path, f"it is damaged or no state dict ({reason})") from error
+        raise ModelFileError(path, f"it is damaged or not a state dict ({reason})") from error
 
 
 class _ArrayUnpickler(pickle.Unpickler):
-    """An unpickler that knows dictionaries and tensors, and no other object."""
+    """An unpickler that accepts dictionaries and tensors and nothing else."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("collections", "OrderedDict"):
@@ -118,14 +118,14 @@ def _read_storages(
         storage = described[key]
         (length,) = np.frombuffer(buffer, "<i8", 1, position)
         if length != storage.length:
-            raise ValueError(f"storage {key} has {length} numbers in place of {storage.length}")
+            raise ValueError(f"storage {key} has {length} numbers instead of {storage.length}")
         storages[key] = np.frombuffer(buffer, storage.dtype, storage.length, position + 8)
         position += 8 + storages[key].nbytes
     return storages
 
 
 def _view(tensor: _Tensor, storages: dict[str, NDArray[Any]]) -> NDArray[Any]:
-    """Return the part of a storage a tensor shows; nothing outside of the storage is reached."""
+    """Return the part of a storage that a tensor shows, never reaching outside the storage."""
     storage = storages[tensor.storage.key]
     if (
         len(tensor.shape) != len(tensor.strides)

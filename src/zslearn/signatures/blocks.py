@@ -1,4 +1,4 @@
-"""The semantic spaces that stand side by side in a class table."""
+"""The semantic spaces that lie side by side in a class table."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def block_names(
 
 
 def side_by_side(first: Mapping[str, slice], second: Mapping[str, slice]) -> list[slice]:
-    """Return the columns of all blocks once the second table stands right of the first."""
+    """Return the columns of all blocks once the second table is placed right of the first."""
     width = max(block.stop for block in first.values())
     moved = [slice(block.start + width, block.stop + width) for block in second.values()]
     return [*first.values(), *moved]

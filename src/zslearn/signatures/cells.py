@@ -1,4 +1,4 @@
-"""Tables of text cells, of CSV or a spreadsheet: which line is the header, what is a number."""
+"""Tables of text cells, from CSV or a spreadsheet: which line is the header, what is a number."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CellTable:
     decimal : {".", ","}
         Decimal mark.
     note : str
-        How the file was read, where that had to be found out; else empty.
+        How the file was read, where that had to be detected; else empty.
     """
 
     source: Callable[[], Iterator[Record]]
@@ -56,10 +56,10 @@ class CellTable:
         """Return the first line of data."""
         for _, cells in self.rows():
             return cells
-        raise InvalidInputError("There is a header and no line below it.")
+        raise InvalidInputError("There is a header but no line below it.")
 
     def numbers(self, cells: list[str], line: int, columns: Sequence[int]) -> list[float]:
-        """Return the numbers in some cells of a line, or name the cell that holds none."""
+        """Return the numbers in some cells of a line, or name the cell that is not a number."""
         chosen = [cells[column] for column in columns]
         odd = self.decimal == "," or "_" in "".join(chosen)
         try:
@@ -71,7 +71,7 @@ class CellTable:
             name = repr(self.names[column]) if self.names else column + 1
             raise InvalidInputError(
                 f"Line {line}, column {name}: {cell!r} is not a number. Correct it, or leave out "
-                "the column if it holds no numbers."
+                "the column if it does not hold numbers."
             ) from error
 
     def split(
@@ -98,7 +98,7 @@ class CellTable:
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:
-    """Say whether a cell holds a number; Python's 1_000 and a second mark are none."""
+    """Say whether a cell holds a number; Python's 1_000 and a second mark do not count."""
     if "_" in cell or (decimal == "," and "." in cell):
         return False
     try:
@@ -122,14 +122,14 @@ def make_table(
     Parameters
     ----------
     source : callable
-        Gives the lines, each with its number, from the start at every call.
+        Yields the lines, each with its number, from the start at every call.
     header : bool, optional
-        Whether the first line is one; found out if not given.
+        Whether the first line is a header; detected if not given.
     titles : sequence of str
         What may be the names of columns, in a comment above the table.
     row_names : bool, default=False
-        Whether the lines start in quotes, so that a first cell above which no title stands is a
-        name even if it is a number.
+        Whether the lines start in quotes, so that a first cell without a title above it is a name
+        even if it is a number.
     decimal, note
         See `CellTable`.
     """
@@ -148,7 +148,7 @@ def make_table(
 
 
 def _is_header(cells: list[str], below: list[list[str]], decimal: str) -> bool:
-    """Say whether the first line names columns: it has text after the first cell, or counts.
+    """Say whether the first line names columns: it has text after the first cell, or counts up.
 
     pandas counts the columns of an array, and leaves its index, if it writes it, without a name.
     """
@@ -162,7 +162,7 @@ def _is_header(cells: list[str], below: list[list[str]], decimal: str) -> bool:
 
 
 def _counts_columns(below: list[list[str]]) -> bool:
-    """Tell a line 0, 1, 2 that counts columns from a sample by the fractions below it."""
+    """Distinguish a line 0, 1, 2 that counts columns from a sample by the fractions below it."""
     if all("." in cell or "e" in cell.lower() or not cell for cells in below for cell in cells):
         return True
     raise InvalidInputError(
@@ -179,7 +179,7 @@ def _trimmed(cells: list[str], sample: list[list[str]]) -> list[str]:
 
 
 def _has_row_names(names: list[str], below: list[list[str]], decimal: str | None) -> bool:
-    """Tell R's tables, whose lines start with a name that the header does not count."""
+    """Recognize R's tables, whose lines start with a name that the header does not count."""
     return bool(below) and all(
         len(row) == len(names) + 1
         and row[-1] != ""

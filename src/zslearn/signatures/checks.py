@@ -15,7 +15,7 @@ FloatArray = NDArray[np.float64]
 
 
 def listed(items: Iterable[object], limit: int = 5) -> str:
-    """Spell the first few items, and how many more there are."""
+    """List the first few items, and how many more there are."""
     every = list(items)
     more = f" and {len(every) - limit} more" if len(every) > limit else ""
     return ", ".join(repr(item) for item in every[:limit]) + more
@@ -42,7 +42,7 @@ def checked_names(names: Iterable[Any]) -> NDArray[Any]:
     """Return class names as an array of text or of int64."""
     labels = label_list(names)
     if not labels:
-        raise InvalidInputError("The table is empty: it needs at least one class and got none.")
+        raise InvalidInputError("The table is empty: it needs at least one class but got none.")
     kinds = {_kind(label) for label in labels}
     if kinds == {"str"}:
         check_text(labels, "class name")
@@ -51,7 +51,7 @@ def checked_names(names: Iterable[Any]) -> NDArray[Any]:
             f"Class names must be all text or all integers; got {' and '.join(sorted(kinds))}. "
             "Convert them, for example with str."
         )
-    _check_distinct(labels, "class names", "Keep one row a class.")
+    _check_distinct(labels, "class names", "Keep one row per class.")
     try:
         return np.array(labels, dtype=str if kinds == {"str"} else np.int64)
     except OverflowError as error:
@@ -72,7 +72,7 @@ def checked_vectors(vectors: ArrayLike, labels: Sequence[object]) -> FloatArray:
         )
     if len(values) != len(labels):
         raise InvalidInputError(
-            f"{len(labels)} class names but {len(values)} vectors; give one vector a class."
+            f"{len(labels)} class names but {len(values)} vectors; give one vector per class."
         )
     if values.shape[1] == 0:
         raise InvalidInputError("The vectors have zero dimensions; give at least one.")
@@ -135,7 +135,7 @@ def ordered_row(name: object, row: Any, dimensions: Sequence[str]) -> list[Any]:
 
 
 def check_new_rows(rows: Mapping[Any, Any], n_dimensions: int) -> None:
-    """Refuse new vectors of another length than those of the table."""
+    """Refuse new vectors whose length differs from that of the table."""
     for name, row in rows.items():
         if not isinstance(row, Mapping) and np.shape(row) != (n_dimensions,):
             raise InvalidInputError(
@@ -145,7 +145,7 @@ def check_new_rows(rows: Mapping[Any, Any], n_dimensions: int) -> None:
 
 
 def check_same_dimensions(ours: tuple[str, ...], theirs: tuple[str, ...]) -> None:
-    """Refuse a table whose dimensions are others, or in another order."""
+    """Refuse a table with other dimensions, or with the same in another order."""
     if len(ours) != len(theirs):
         raise InvalidInputError(
             f"The new classes have {len(theirs)} dimensions; the table has {len(ours)}."
@@ -154,7 +154,7 @@ def check_same_dimensions(ours: tuple[str, ...], theirs: tuple[str, ...]) -> Non
         if mine != other:
             raise InvalidInputError(
                 f"The new classes have dimension {other!r} at position {position} where the table "
-                f"has {mine!r}. Bring the dimensions in the same order and under the same names."
+                f"has {mine!r}. Use the same dimensions in the same order."
             )
 
 
@@ -189,7 +189,7 @@ def _check_distinct(values: Sequence[object], what: str, remedy: str) -> None:
 
 
 def _check_numeric(values: NDArray[Any], labels: Sequence[object]) -> None:
-    """Refuse a cell that is no real number, naming it."""
+    """Refuse a cell that is not a real number, naming it."""
     for (row, column), cell in np.ndenumerate(values):
         if isinstance(cell, str | complex) or not _is_number(cell):
             raise InvalidTypeError(
@@ -211,7 +211,7 @@ def _ragged(vectors: Any, labels: Sequence[object]) -> str:
     for label, shape in zip(labels, shapes, strict=False):
         if shape != shapes[0]:
             return (
-                f"All vectors must have one length; class {labels[0]!r} has shape {shapes[0]} and "
-                f"class {label!r} has {shape}."
+                f"All vectors must have the same length; class {labels[0]!r} has shape "
+                f"{shapes[0]} and class {label!r} has {shape}."
             )
-    return "All vectors must have one length."
+    return "All vectors must have the same length."

@@ -19,14 +19,14 @@ _SPELLED = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "blanks"}
 
 
 def open_delimited(path: PathLike, *, header: bool | None = None) -> CellTable:
-    r"""Open a text table, finding out its delimiter, decimal mark, comments and header.
+    r"""Open a text table, detecting its delimiter, decimal mark, comments and header.
 
     Parameters
     ----------
     path : path-like
         A file in UTF-8.
     header : bool, optional
-        Whether the first line names the columns; found out if not given.
+        Whether the first line names the columns; detected if not given.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def _through(file: IO[str], n_lines: int) -> Iterator[str]:
 
 
 def _announced(lines: list[str]) -> str | None:
-    """Return the delimiter that Excel announces in a line of its own, as in ``sep=;``."""
+    """Return the delimiter that Excel declares on a separate line, as in ``sep=;``."""
     first = lines[0].strip().strip('"') if lines else ""
     return first[4:] if first.lower().startswith("sep=") and len(first) == 5 else None
 
@@ -96,13 +96,13 @@ def _is_comment(line: str) -> bool:
 
 
 def _is_titled(lines: list[str], n_comments: int) -> bool:
-    """Tell a header whose first title is ``#`` from a comment: it is a cell of its own."""
+    """Say whether a first ``#`` is a separate cell, so that the line is a header, not a comment."""
     last = lines[n_comments - 1] if n_comments else ""
     return len(last) > 1 and last[1] in _SPELLED and last[1] != " "
 
 
 def _dialect(lines: list[str], announced: str | None) -> tuple[str, str]:
-    """Return the delimiter and decimal mark that give most numbers, in lines of one width."""
+    """Return the delimiter and decimal mark that give the most numbers, in lines of one width."""
     best, found = 0.0, (announced or ",", ".")
     for delimiter, decimal in _DIALECTS:
         if announced not in (None, delimiter):
@@ -120,7 +120,7 @@ def _share_of_numbers(rows: list[list[str]], decimal: str) -> float:
 
 
 def _share_of_one_width(rows: list[list[str]]) -> float:
-    """Return how many lines have the most frequent number of cells; none if they are not cut."""
+    """Return how many lines have the most frequent number of cells; 0 if they are not split."""
     widths = [len(row) for row in rows]
     return max(map(widths.count, widths)) / len(widths) if max(widths, default=0) > 1 else 0.0
 
@@ -128,7 +128,7 @@ def _share_of_one_width(rows: list[list[str]]) -> float:
 def _cells(lines: list[str], delimiter: str) -> list[list[str]]:
     try:
         rows = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " "))
-    except csv.Error:  # the reading proper says in which line
+    except csv.Error:  # the actual reading says in which line
         return []
     return [row for row in rows if row]
 

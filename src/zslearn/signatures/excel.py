@@ -33,9 +33,9 @@ def open_excel(path: PathLike, *, header: bool | None = None) -> CellTable:
     Parameters
     ----------
     path : path-like
-        The workbook. Formulas count by the value that was saved with them.
+        The workbook. Formulas are read as the values saved with them.
     header : bool, optional
-        Whether the first line names the columns; found out if not given.
+        Whether the first line names the columns; detected if not given.
     """
     openpyxl = require("openpyxl", extra="table", purpose="Reading an Excel workbook")
     try:
@@ -69,7 +69,7 @@ def _records(sheet: Any) -> list[Record]:
 
 
 def _text(value: Any) -> str:
-    """Return a cell as text from which a number is read back exactly."""
+    """Return a cell as text; numbers can be read back from it exactly."""
     return "" if value is None else str(value)
 
 

@@ -59,14 +59,14 @@ def read_cells(
         )
     vectors, (names,) = table.split(range(1, len(header)), [0])
     if not names:
-        raise InvalidInputError("The table is empty: there is a header and no class below it.")
+        raise InvalidInputError("The table is empty: there is a header but no class below it.")
     return list(map(_integer, names)) if int_names else names, vectors, header[1:]
 
 
 def write_csv(
     path: PathLike, names: Sequence[object], vectors: FloatArray, dimensions: Sequence[str]
 ) -> None:
-    """Write a header and one line a class; Python's repr of a float is read back exactly."""
+    """Write a header and one line per class; Python's repr of a float is read back exactly."""
     # Before Python 3.13 the writer leaves a lone carriage return unquoted.
     odd = any("\r" in str(text) for text in (*names, *dimensions))
     with replacing(path) as file:
@@ -127,7 +127,7 @@ class _TextLines:
 
 
 def _is_title(cell: str) -> bool:
-    """Dimensions may be counted, 0, 1, 2; a fraction is a value."""
+    """Dimensions may be numbered 0, 1, 2; a fraction is a value."""
     try:
         return float(cell).is_integer()
     except ValueError:
@@ -139,7 +139,7 @@ def _integer(cell: str) -> int:
         return int(cell)
     except ValueError as error:
         raise InvalidInputError(
-            f"The class name {cell!r} is no integer. Leave out int_names."
+            f"The class name {cell!r} is not an integer. Leave out int_names."
         ) from error
 
 
@@ -150,7 +150,7 @@ def _plain_arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
             return {key: archive[key] for key in archive.files}
     except ValueError as error:
         raise InvalidInputError(
-            f"The archive holds something else than plain arrays, and pickled objects are never "
+            f"The archive holds something other than plain arrays, and pickled objects are never "
             f"loaded ({first_line(error)}). Write it with to_npz."
         ) from error
     except ARRAY_DAMAGE as error:
@@ -158,7 +158,7 @@ def _plain_arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
 
 
 def _blocks(arrays: Mapping[str, NDArray[Any]]) -> dict[str, slice] | None:
-    """Return the blocks an archive records, if it does."""
+    """Return the blocks recorded in an archive, if any."""
     if "block_names" not in arrays or "block_stops" not in arrays:
         return None
     names, stops = arrays["block_names"].tolist(), arrays["block_stops"].tolist()

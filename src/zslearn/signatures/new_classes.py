@@ -1,4 +1,4 @@
-"""Signatures of new classes: from texts, from a class that is much alike, from several classes."""
+"""Signatures of new classes: from texts, from a similar class, from several classes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ FloatArray = NDArray[np.float64]
 
 
 class NewClasses:
-    """The part of `Signatures` that makes rows for classes nobody has measured."""
+    """The part of `Signatures` that makes rows for classes that nobody has measured."""
 
     __slots__ = ()
 
-    if TYPE_CHECKING:  # what `Signatures` brings
+    if TYPE_CHECKING:  # what `Signatures` provides
         dimensions: tuple[str, ...]
 
         def __getitem__(self, name: Any) -> FloatArray: ...
@@ -38,7 +38,7 @@ class NewClasses:
         *,
         templates: str | Sequence[str] = "{}",
     ) -> Signatures:
-        """Make a table from descriptions or names, by a text encoder.
+        """Make a table from descriptions or names with a text encoder.
 
         Every text is encoded and scaled to unit length, so that no text counts more than another;
         the vectors of a class are averaged, and the mean is scaled to unit length again.
@@ -46,7 +46,7 @@ class NewClasses:
         Parameters
         ----------
         texts : mapping of class to str or sequence of str
-            One text per class or several.
+            One or several texts per class.
         encoder : object with ``transform``
             Turns a list of n texts into an array of shape (n, n_dimensions), for example
             `zslearn.semantics.TextEncoder`. If it has ``get_feature_names_out``, the dimensions
@@ -65,14 +65,14 @@ class NewClasses:
         >>> from sklearn.feature_extraction.text import HashingVectorizer
         >>> from zslearn.signatures import Signatures
         >>> texts = {"zebra": ["a striped horse", "black and white"], "otter": "it swims"}
-        >>> encoder = HashingVectorizer(n_features=64)  # counts words; any encoder will do
+        >>> encoder = HashingVectorizer(n_features=64)  # counts words; any encoder works
         >>> Signatures.from_texts(texts, encoder)
         Signatures(2 classes × 64 dimensions: zebra, otter)
         """
         if not isinstance(texts, Mapping):
             raise InvalidTypeError(
-                f"from_texts takes {{class: text or texts}}; got {type(texts).__name__}. For names "
-                "alone pass {name: name for name in names}."
+                f"from_texts takes {{class: text or texts}}; got {type(texts).__name__}. For "
+                "names only, pass {name: name for name in names}."
             )
         sentences = {name: _filled(name, given, templates) for name, given in texts.items()}
         if not sentences:
@@ -101,9 +101,9 @@ class NewClasses:
         Parameters
         ----------
         known : label
-            The class the new one is much like.
+            The class that the new one resembles.
         changes : mapping of str to float, default=None
-            New values by dimension, for dimensions whose names are no Python words.
+            New values by dimension, for dimensions whose names are not Python identifiers.
         name : label
             Name of the new class.
         **values : float
@@ -135,7 +135,7 @@ class NewClasses:
         Parameters
         ----------
         weights : mapping of label to float
-            How much of each class; not negative, and scaled to the sum 1.
+            How much of each class; non-negative, and scaled to sum to 1.
         name : label
             Name of the new class.
 
@@ -176,7 +176,7 @@ def _filled(name: Any, given: Any, templates: str | Sequence[str]) -> list[str]:
     texts = [given] if isinstance(given, str) else label_list(given)
     if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
         raise InvalidInputError(
-            f"Class {name!r} needs a text or several, none empty; got {given!r}."
+            f"Class {name!r} needs one or several texts, none empty; got {given!r}."
         )
     frames = [templates] if isinstance(templates, str) else list(templates)
     for frame in frames:
@@ -187,7 +187,7 @@ def _filled(name: Any, given: Any, templates: str | Sequence[str]) -> list[str]:
 
 
 def _check_template(frame: Any) -> None:
-    """Refuse a template that has not exactly one plain place for the text."""
+    """Refuse a template that does not have exactly one plain place for the text."""
     try:
         fields = [part[1:] for part in string.Formatter().parse(frame) if part[1] is not None]
     except (ValueError, TypeError):
@@ -222,7 +222,7 @@ def _titles(get_names: Any) -> list[str] | None:
 
 
 def _number(of: Any, value: Any) -> float:
-    """Return a finite number, or say of what it is none."""
+    """Return a finite number, or name what lacks one."""
     try:
         number = float(value)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Bringing the vectors of a class table on a common scale."""
+"""Bringing the vectors of a class table to a common scale."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_how(how: str, n_seen: int) -> None:
         raise InvalidInputError(f"how={how!r} is not a normalization; choose {', '.join(HOW)}.")
     if how.endswith("-seen") and n_seen == 0:
         raise InvalidInputError(
-            f"how={how!r} measures the seen classes and got none. Pass seen=, the labels of the "
+            f"how={how!r} measures the seen classes but got none. Pass seen=, the labels of the "
             "classes with training samples."
         )
 
@@ -39,12 +39,12 @@ def unit_length(
 
 
 def _unit_rows(vectors: FloatArray, names: NDArray[Any], where: str) -> FloatArray:
-    """Divide each row by its length; a row of zeros is named."""
+    """Divide each row by its length; an error names a row of zeros."""
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     if not largest.all():
         raise InvalidInputError(
             f"Class {names[np.argmin(largest)].item()!r} has only zeros{where}, which no scaling "
-            'brings to unit length. Drop the class, correct its vector or use how="zscore-seen".'
+            'can bring to unit length. Drop the class, correct its vector or use how="zscore-seen".'
         )
     # Squares of entries of at most 1 neither overflow nor all vanish.
     scaled: FloatArray = vectors / largest
@@ -69,7 +69,7 @@ def minmax(seen: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _is_constant(seen: FloatArray) -> NDArray[np.bool_]:
-    """Tell the dimensions whose values differ by no more than rounding."""
+    """Mark the dimensions whose values differ by no more than rounding."""
     spread: FloatArray = seen.max(axis=0) - seen.min(axis=0)
     rounding: FloatArray = 10 * np.finfo(np.float64).eps * np.abs(seen).max(axis=0)
     return spread <= rounding

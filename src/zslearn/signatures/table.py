@@ -36,11 +36,11 @@ class Signatures(NewClasses):
     names : sequence of str or of int, length n_classes
         Class labels, each once; all text or all integers.
     vectors : array-like of shape (n_classes, n_dimensions)
-        One finite vector a class. A float64 copy is kept.
+        One finite vector per class. A float64 copy is kept.
     dimensions : sequence of str, length n_dimensions, default=None
         Names of the dimensions, each once; ``"d0", "d1", ...`` when not given.
     blocks : mapping of str to slice, default=None
-        The semantic spaces that stand side by side, in order and covering every dimension; one
+        The semantic spaces that lie side by side, in order and covering every dimension; one
         block called ``"semantics"`` when not given.
 
     Attributes
@@ -111,7 +111,7 @@ class Signatures(NewClasses):
         Parameters
         ----------
         table : mapping
-            One item a class. Rows that are mappings must all have the same dimensions; their
+            One item per class. Rows that are mappings must all have the same dimensions; their
             order is that of `dimensions`, or of the first row.
         dimensions : sequence of str, default=None
             Names of the dimensions.
@@ -134,15 +134,15 @@ class Signatures(NewClasses):
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str], *, int_names: bool = False) -> Signatures:
-        """Read a UTF-8 CSV file: a header line, then one line a class with its name first.
+        """Read a UTF-8 CSV file: a header line, then one line per class with its name first.
 
         Parameters
         ----------
         path : path-like
             File to read. The header names the dimensions; its first cell is ignored.
         int_names : bool, default=False
-            Read the names as integers; a CSV file cannot tell the class ``7`` from ``"7"``, and
-            keeps no blocks. `from_npz` does both, ten times as fast.
+            Read the names as integers; a CSV file cannot distinguish the class ``7`` from
+            ``"7"``, and keeps no blocks. `from_npz` does both, ten times as fast.
         """
         with naming(path):
             return cls(*files.read_csv(path, int_names=int_names))
@@ -159,7 +159,7 @@ class Signatures(NewClasses):
 
     @classmethod
     def one_hot(cls, labels: Iterable[Any]) -> Signatures:
-        """Give every label a dimension of its own: the identity matrix, named by the labels.
+        """Give every label its own dimension: the identity matrix, named by the labels.
 
         Examples
         --------
@@ -225,7 +225,7 @@ class Signatures(NewClasses):
             Positions in `names`.
         """
         wanted = checks.label_list(labels)
-        # One hash lookup a label: as fast as searchsorted, and free of dtype traps.
+        # One hash lookup per label: as fast as searchsorted, and free of dtype traps.
         look_up = self._row_of.get
         rows = np.fromiter((look_up(label, -1) for label in wanted), np.intp, len(wanted))
         missing = np.flatnonzero(rows < 0)
@@ -259,7 +259,7 @@ class Signatures(NewClasses):
         return self._replace(names=[mapping.get(name, name) for name in self])
 
     def append(self, other: Signatures | Mapping[Any, Any]) -> Signatures:
-        """Return the table with new classes below.
+        """Return the table with new classes added at the end.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ class Signatures(NewClasses):
         known = [name for name in other if name in self]
         if known:
             raise InvalidInputError(
-                f"These classes have a signature already: {checks.listed(known)}. "
+                f"These classes already have a signature: {checks.listed(known)}. "
                 "Drop them first or give the new classes other names."
             )
         return self._replace(
@@ -285,14 +285,14 @@ class Signatures(NewClasses):
     def join(
         self, other: Signatures, names: tuple[str, str] = ("attributes", "word vectors")
     ) -> Signatures:
-        """Put a second semantic space of the same classes beside this one.
+        """Put a second semantic space of the same classes next to this one.
 
         Parameters
         ----------
         other : Signatures
             The same classes, in any order.
         names : pair of str
-            Block names of this table and of `other`. A table that has several blocks already
+            Block names of this table and of `other`. A table that already has several blocks
             keeps their names. Dimensions that both tables have get their block's name in front.
 
         Examples
@@ -345,7 +345,7 @@ class Signatures(NewClasses):
         return self._replace(vectors=scaling.unit_length(self.vectors, self.names, blocks))
 
     def _replace(self, **changes: Any) -> Signatures:
-        """Return the table with some of its parts exchanged."""
+        """Return the table with some of its parts replaced."""
         parts = {"names": self.names, "vectors": self.vectors} | changes
         return Signatures(**parts, dimensions=self.dimensions, blocks=self.blocks)
 
@@ -396,5 +396,5 @@ class Signatures(NewClasses):
 def _rebuild(
     names: NDArray[Any], vectors: FloatArray, dimensions: tuple[str, ...], blocks: dict[str, slice]
 ) -> Signatures:
-    """Make a table again in another process."""
+    """Rebuild a table in another process."""
     return Signatures(names, vectors, dimensions, blocks=blocks)
