@@ -143,7 +143,7 @@ def test_candidates_without_samples_do_not_lower_the_mean():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"seen": ["bat", "wolf"]}, "'wolf'.*no candidate"),
+        ({"seen": ["bat", "wolf"]}, "'wolf'.*not a candidate"),
         ({"seen": CANDIDATES}, "all 5 candidates are seen"),
         ({"average": "macro"}, 'average must be "class" or "sample"'),
         ({"y_true": ["bat"] * 65}, "samples of unseen classes too"),

@@ -96,7 +96,7 @@ def test_parts_of_different_plans_are_refused(data, seen, tmp_path):
         gather(choosing, X[y < "seen3"], y[y < "seen3"]) + gather(choosing, X, y)
     with pytest.raises(InvalidInputError, match="no files of moments"):
         merge_moments([])
-    with pytest.raises(InvalidInputError, match=r"gathered by zslearn\.scale\.gather"):
+    with pytest.raises(InvalidInputError, match=r"results of zslearn\.scale\.gather"):
         save_moments(gather_rows(X, y), tmp_path / "m")
 
 
@@ -117,10 +117,10 @@ def test_other_and_damaged_files_are_refused(data, seen, tmp_path):
     ):
         altered = {name: np.ascontiguousarray(t) for name, t in (tensors | change).items()}
         container.write(path, document, altered, container.MOMENTS)
-        with pytest.raises(ModelFileError, match="its content makes no moments"):
+        with pytest.raises(ModelFileError, match="its content is not moments"):
             load_moments(path)
     container.write(path, {"plan": {}}, tensors, container.MOMENTS)
-    with pytest.raises(ModelFileError, match="its content makes no moments"):
+    with pytest.raises(ModelFileError, match="its content is not moments"):
         load_moments(path)
     path.write_bytes(path.read_bytes()[:-8])
     with pytest.raises(ModelFileError, match="cut off or damaged"):

@@ -82,7 +82,7 @@ def test_what_cannot_be_exported_is_refused(data, model, tmp_path):
         export_onnx(model, path, candidates=["dodo"])
     with pytest.raises(InvalidTypeError, match="takes a zero-shot classifier or a recogniser; got"):
         export_onnx("model.zsl", path)
-    with pytest.raises(InvalidInputError, match="a recogniser has its candidates already"):
+    with pytest.raises(InvalidInputError, match="a recogniser already has its candidates"):
         export_onnx(model.recogniser(), path, candidates=["seen0"])
     for name, says in (
         ("legacy_awa", "no products of the features"),

@@ -177,7 +177,7 @@ def test_what_cannot_be_used_is_named(data, seen):
         fit_dask(model, *seen)
     with pytest.raises(InvalidInputError, match="chunks of unknown size"):
         fit_dask(model, X[X[:, 0] > 0], y[X[:, 0] > 0])
-    with pytest.raises(InvalidInputError, match="takes a dask array of two dimensions"):
+    with pytest.raises(InvalidInputError, match="takes a two-dimensional dask array"):
         predict_dask(model.fit(*seen), seen[0])
     with pytest.raises(InvalidInputError, match="looks at the whole batch"):
         predict_dask(LegacyCUB(data.signatures).fit(*seen), X)

@@ -156,7 +156,7 @@ def test_a_file_cut_short_is_found_at_the_start_and_in_the_middle(data, store):
     os.truncate(shard, shard.stat().st_size - 1000)
     with pytest.raises(InvalidInputError, match=r"X-00002.npy is cut short: it ended in row"):
         fitted(data, source)
-    with pytest.raises(InvalidInputError, match=r"announces 100 rows and holds 94"):
+    with pytest.raises(InvalidInputError, match=r"claims 100 rows and holds 94"):
         open_source(store)
 
 

@@ -155,7 +155,7 @@ def test_an_announcement_without_data_is_refused(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["X"] = X
         file.create_dataset("y", (10**12,), "i8", chunks=(1024,))
-    with pytest.raises(InvalidInputError, match=r"'y' announces the shape \(1000000000000,\)"):
+    with pytest.raises(InvalidInputError, match=r"'y' claims the shape \(1000000000000,\)"):
         open_source(tmp_path / "a.h5")
 
 

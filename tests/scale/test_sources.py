@@ -182,7 +182,7 @@ def test_what_cannot_be_opened_is_named(tmp_path, rows):
         ((tmp_path / "c.parquet",), InvalidInputError, "not a readable Parquet"),
         ((tmp_path / "empty",), MissingFileError, "no feature store"),
         ((X,), InvalidInputError, "needs its labels"),
-        ((X, y[:5]), InvalidInputError, "one entry a sample"),
+        ((X, y[:5]), InvalidInputError, "one entry per sample"),
         ((7,), InvalidInputError, "got int"),
     ]
     for arguments, kind, message in cases:

@@ -1,4 +1,4 @@
-"""Measures of zero-shot recognition, of the conventional and of the generalized setting."""
+"""Measures of zero-shot recognition, for the conventional and the generalized setting."""
 
 from zslearn.metrics.accuracy import per_class_accuracy, per_sample_accuracy
 from zslearn.metrics.clustering import clustering_loss

@@ -30,9 +30,9 @@ def per_class_accuracy(
     y_true : array-like of shape (n_samples,)
         True class of each sample.
     y_pred : array-like of shape (n_samples,)
-        Predicted class of each sample. A prediction that is no true class counts as a miss.
+        Predicted class of each sample. A prediction that is not a true class counts as a miss.
     classes : array-like of shape (n_classes,), optional
-        The classes the mean is meant to run over. They must be exactly the classes in `y_true`:
+        The classes to average over. They must be exactly the classes in `y_true`:
         a class without samples has no accuracy, and counting it as 0 would hide that.
         By default the classes present in `y_true`.
 

@@ -30,8 +30,8 @@ def clustering_loss(y_true: ArrayLike, y_pred: ArrayLike, *, normalize: bool = F
     y_pred : array-like of shape (n_samples,)
         Cluster of each sample in the other partition; labels may be of another kind.
     normalize : bool, default=False
-        Divide by the largest value the numbers of clusters allow, K + L - 2. Two partitions of
-        one cluster each are the same, and give 0.
+        Divide by the largest value the numbers of clusters allow, K + L - 2. Two partitions with
+        one cluster each are the same and give 0.
 
     Returns
     -------

@@ -23,16 +23,16 @@ def hit_at_k(
 ) -> float:
     """Share of samples whose true class is among the `k` best-scored candidates.
 
-    The figure depends on what competes. With `candidates` the unseen classes only it is the
-    conventional zero-shot hit@k; with seen and unseen classes together it is the generalized one,
-    which is lower. State which one is reported.
+    The figure depends on the candidates. With only the unseen classes it is the conventional
+    zero-shot hit@k; with seen and unseen classes together it is the generalized one, which is
+    lower. State which one is reported.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True class of each sample; each must be a candidate.
     scores : array-like of shape (n_samples, n_candidates)
-        Score of each candidate for each sample, the higher the better. Candidates with equal
+        Score of each candidate for each sample, higher is better. Candidates with equal
         scores rank in the order of `candidates`.
     candidates : array-like of shape (n_candidates,)
         The class of each column of `scores`.
@@ -105,8 +105,8 @@ def column_of(y_true: NDArray[Any], candidates: NDArray[Any]) -> NDArray[Any]:
     if missing.size:
         raise InvalidInputError(
             f"y_true contains {describe_missing(missing, candidates.tolist())}, which is not among "
-            f"the {len(candidates)} candidates and can never be hit. Add its column or leave the "
-            "rows out."
+            f"the {len(candidates)} candidates and can never be hit. Add its column or leave out "
+            "the rows."
         )
     order = np.argsort(candidates)
     return order[np.searchsorted(candidates, y_true, sorter=order)]

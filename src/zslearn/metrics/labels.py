@@ -16,7 +16,7 @@ def check_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
     array = np.asarray(labels)
     if array.ndim != 1:
         raise InvalidInputError(
-            f"{name} must be one-dimensional, one label each; got shape {array.shape}."
+            f"{name} must be one-dimensional, one label per entry; got shape {array.shape}."
         )
     if array.size == 0:
         raise InvalidInputError(f"{name} is empty; at least one label is needed.")
@@ -40,7 +40,7 @@ def check_label_pair(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[Any]
 def check_same_kind(
     first: NDArray[Any], second: NDArray[Any], first_name: str, second_name: str
 ) -> None:
-    """Refuse text against numbers, which would count every comparison as a miss."""
+    """Refuse to compare text with numbers, which would count every comparison as a miss."""
     spelled = {_kind(first), _kind(second)}
     if spelled == {"text", "numbers"}:
         raise InvalidTypeError(
@@ -65,5 +65,5 @@ def describe_missing(missing: NDArray[Any], known: Iterable[object]) -> str:
 
 
 def _kind(labels: NDArray[Any]) -> str:
-    """Tell text from numbers; objects may be either."""
+    """Say whether labels are text or numbers; objects may be either."""
     return {"U": "text", "S": "text", "O": "objects"}.get(labels.dtype.kind, "numbers")

@@ -85,8 +85,8 @@ class SeenUnseenCurve:
     def oracle(self) -> OperatingPoint:
         """The point of best harmonic mean.
 
-        Its γ was chosen by looking at the test labels: an upper bound to show beside a result,
-        never the result.
+        Its γ was chosen by looking at the test labels: an upper bound to show next to a
+        result, never the result itself.
         """
         return self._point(int(self.harmonic_means.argmax()))
 
@@ -124,16 +124,17 @@ def seen_unseen_curve(
 ) -> SeenUnseenCurve:
     """Trace seen against unseen accuracy as a bias γ moves predictions from seen to unseen classes.
 
-    At γ a sample is given to the candidate c of largest f_c(x) − γ·[c is seen] (calibrated
+    At γ a sample is given to the candidate c with the largest f_c(x) − γ·[c is seen] (calibrated
     stacking; Chao et al., ECCV 2016). The sweep is exact: each sample changes sides at its own gap,
     best seen minus best unseen score, and samples with equal gaps change together.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True class of each sample; samples of both sides are needed, each class a candidate.
+        True class of each sample; samples of both sides are needed, and each class must be a
+        candidate.
     scores : array-like of shape (n_samples, n_candidates)
-        Score of each candidate for each sample, the higher the better, without any bias.
+        Score of each candidate for each sample, higher is better, without any bias.
     candidates : array-like of shape (n_candidates,)
         The class of each column of `scores`: seen and unseen classes together.
     seen : array-like of shape (n_seen,)
@@ -145,7 +146,7 @@ def seen_unseen_curve(
     Returns
     -------
     SeenUnseenCurve
-        One point for each distinct gap, and the one before the first.
+        One point for each distinct gap, and one before the first.
 
     Raises
     ------
@@ -222,8 +223,8 @@ def _seen_columns(candidates: NDArray[Any], seen: ArrayLike) -> NDArray[np.bool_
     foreign = np.setdiff1d(classes, candidates)
     if foreign.size:
         raise InvalidInputError(
-            f"seen lists {describe_missing(foreign, candidates.tolist())}, which is no candidate. "
-            "Add its column or leave it out of seen."
+            f"seen lists {describe_missing(foreign, candidates.tolist())}, which is not a "
+            "candidate. Add its column or leave it out of seen."
         )
     mask = np.isin(candidates, classes)
     if mask.all():
@@ -246,7 +247,7 @@ def _check_both_sides(sample_is_seen: NDArray[np.bool_]) -> None:
 def _sides(
     scores: NDArray[Any], column: NDArray[Any], is_seen: NDArray[np.bool_]
 ) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the gap of each sample, and whether its best seen, best unseen candidate is right."""
+    """Return each sample's gap, and whether its best seen and best unseen candidates are right."""
     best, right = [], []
     for side in (np.flatnonzero(is_seen), np.flatnonzero(~is_seen)):
         part = scores[:, side]

@@ -17,7 +17,7 @@ from zslearn.metrics.seen_unseen import (
 
 
 class SeenUnseenCurveDisplay:
-    """Plot of seen against unseen accuracy, in the manner of scikit-learn's displays.
+    """Plot of seen against unseen accuracy, like scikit-learn's displays.
 
     Needs matplotlib: ``pip install 'zslearn[plot]'``.
 
@@ -33,7 +33,7 @@ class SeenUnseenCurveDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
+        The axes it was drawn on.
     figure_ : matplotlib Figure
         The figure of `ax_`.
     line_ : matplotlib Line2D

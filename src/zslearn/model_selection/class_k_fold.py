@@ -21,9 +21,9 @@ class ClassKFold(BaseCrossValidator):
 
     The classes are cut into `n_splits` folds. A test fold holds every sample of its classes, the
     training set none of them, so each round recognizes classes that are unseen: the honest way to
-    choose the parameters of a zero-shot method from seen classes alone. It is what
-    :class:`~sklearn.model_selection.KFold` is, with classes in place of samples, and goes wherever
-    scikit-learn takes ``cv=``.
+    choose the parameters of a zero-shot method from seen classes alone. It is
+    :class:`~sklearn.model_selection.KFold` with classes in place of samples, and can be passed
+    wherever scikit-learn takes ``cv=``.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class ClassKFold(BaseCrossValidator):
         Parameters
         ----------
         X, y, groups : object
-            Ignored, present for scikit-learn.
+            Ignored, present for API consistency with scikit-learn.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class ClassKFold(BaseCrossValidator):
         return self.n_splits
 
     def class_folds(self, y: ArrayLike) -> list[NDArray[Any]]:
-        """Return the classes of each test fold, in the order `split` gives the folds.
+        """Return the classes of each test fold, in the order in which `split` yields the folds.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The check on y that every splitter over classes starts with."""
+"""The check of y that every splitter over classes starts with."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def choose(
     verbose: int = 0,
     name: str = "search",
 ) -> Choice:
-    """Judge every parameter point on every fold and take the one of highest mean score.
+    """Judge every parameter point on every fold and take the one with the highest mean score.
 
     Parameters
     ----------
@@ -95,9 +95,9 @@ def choose(
         NaN means that a point could not be judged: one that is NaN on any fold has no mean, ranks
         behind all others and is never taken.
     verbose : int, default=0
-        Above 0, one line for each fold goes to stderr.
+        Above 0, one line per fold goes to stderr.
     name : str, default="search"
-        Who searches, the beginning of these lines.
+        Name of the searcher, at the start of these lines.
 
     Returns
     -------

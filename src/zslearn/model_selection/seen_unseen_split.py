@@ -82,7 +82,7 @@ class SeenUnseenSplit(BaseCrossValidator):
         Parameters
         ----------
         X, y, groups : object
-            Ignored, present for scikit-learn.
+            Ignored, present for API consistency with scikit-learn.
 
         Returns
         -------

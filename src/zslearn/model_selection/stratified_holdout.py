@@ -18,8 +18,8 @@ def stratified_holdout(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Hold out a share of the samples of each class.
 
-    Of n samples of a class round(share·n) are held out, at least one and never all; a class with a
-    single sample keeps it for training.
+    Of the n samples of a class, round(share·n) are held out, at least one and never all; a class
+    with a single sample keeps it for training.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def stratified_holdout(
     counts = np.bincount(index, minlength=len(classes))
     wanted = np.maximum(1, np.rint(share * counts))
     wanted = np.minimum(wanted, counts - 1)
-    # Position of each sample in a random order of its own class.
+    # Position of each sample in a random order of its class.
     order = check_random_state(random_state).permutation(len(labels))
     grouped = order[np.argsort(index[order], kind="stable")]
     place = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,4 +1,4 @@
-"""What was gathered of a part of the data as one file; files add up."""
+"""What was gathered from a part of the data, as one file; files add up."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ARRAYS = ("counts", "sums", "gram", "origin")
 
 
 def save_moments(gathered: Gathered, path: PathLike) -> None:
-    """Write what was gathered of a part of the data to one file, without pickle.
+    """Write what was gathered from a part of the data to one file, without pickle.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def save_moments(gathered: Gathered, path: PathLike) -> None:
     """
     if gathered.plan is None:
         raise InvalidInputError(
-            "only what was gathered by zslearn.scale.gather is saved: it says what it was "
+            "only results of zslearn.scale.gather can be saved: they say what they were "
             "gathered for."
         )
     classes = _all_classes(gathered)
@@ -84,7 +84,7 @@ def load_moments(path: PathLike) -> Gathered:
     Raises
     ------
     ModelFileError
-        If the file is damaged, altered, of another program or of a newer format.
+        If the file is damaged, altered, from another program or in a newer format.
     MissingFileError
         If there is no such file.
     """
@@ -92,7 +92,7 @@ def load_moments(path: PathLike) -> Gathered:
     try:
         return _decoded(document, tensors)
     except (ZslearnError, LookupError, TypeError, ValueError, AttributeError) as error:
-        raise ModelFileError(path, f"its content makes no moments: {error}", MOMENTS) from error
+        raise ModelFileError(path, f"its content is not moments: {error}", MOMENTS) from error
 
 
 def merge_moments(paths: Iterable[PathLike]) -> Gathered:
@@ -106,7 +106,7 @@ def merge_moments(paths: Iterable[PathLike]) -> Gathered:
     Returns
     -------
     Gathered
-        That of all parts together.
+        The result for all parts together.
     """
     files = list(paths)
     if not files:

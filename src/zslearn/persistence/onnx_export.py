@@ -19,7 +19,7 @@ from zslearn.zero_shot import Recogniser, ZeroShotClassifier
 from zslearn.zero_shot.inputs import checked_k
 from zslearn.zero_shot.score_form import ScoreForm
 
-# Old enough for every runtime of the last years; nothing newer is needed.
+# Old enough for every runtime of recent years; nothing newer is needed.
 OPSET = 18
 IR_VERSION = 9
 
@@ -40,7 +40,7 @@ def export_onnx(
     Parameters
     ----------
     model : ZeroShotClassifier or Recogniser
-        Fitted, of a method whose scores are products of the features with class vectors: the
+        Fitted, with a method whose scores are products of the features with class vectors: the
         semantic autoencoder, ridge regression, ESZSL, prototype regression, ALE, SJE, DS-SJE,
         DeViSE, SynC, and these calibrated.
     path : path-like
@@ -88,7 +88,7 @@ def _recogniser(model: Any, candidates: Sequence[Any] | None) -> Recogniser:
         )
     if candidates is not None:
         raise InvalidInputError(
-            "a recogniser has its candidates already; leave candidates= out, or make another by "
+            "a recogniser already has its candidates; leave out candidates=, or make another by "
             "classifier.recogniser(candidates)."
         )
     return model
@@ -135,7 +135,7 @@ def _compared(graph: _Graph, x: str, targets: Targets) -> str:
 
 
 class _Graph:
-    """Collects nodes and constants under names of their own."""
+    """Collects nodes and constants under unique names."""
 
     def __init__(self, onnx: Any) -> None:
         self._onnx = onnx

@@ -1,4 +1,4 @@
-"""Tables and streams of Arrow, whoever made them."""
+"""Arrow tables and streams from any library."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ArrowSource(Source):
     Parameters
     ----------
     table : object
-        A table, which can be read again, or a stream, which serves one pass.
+        A table, which can be read again, or a stream, which can be read once.
     keys : tuple of str or None
         Column of features, by default all but the labels, and column of labels, by default y,
         labels, label or targets. Features are one column of lists or several of numbers.
@@ -41,7 +41,7 @@ class ArrowSource(Source):
     def __init__(self, table: Any, keys: tuple[str | None, str | None]) -> None:
         self._pyarrow = require("pyarrow", extra="table", purpose="Reading an Arrow stream")
         self._table = table
-        # A stream has no length: what was read of it is gone.
+        # A stream has no length: what has been read is gone.
         self.n_rows = len(table) if hasattr(table, "__len__") else None
         reader = self._reader()
         names = reader.schema.names
@@ -91,7 +91,7 @@ class ArrowSource(Source):
         if batches is not None:
             return batches
         if self.n_rows is None:
-            raise InvalidInputError(f"{_NAME} was read before and serves one pass. Make a new one.")
+            raise InvalidInputError(f"{_NAME} can be read only once, and was. Make a new one.")
         return iter(self._reader())
 
     def _column(self, batch: Any, name: str) -> Any:

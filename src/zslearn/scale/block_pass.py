@@ -1,4 +1,4 @@
-"""One pass over a source: blocks are read, worked on by threads and added up in their order."""
+"""One pass over a source: blocks are read, processed by threads and added up in order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zslearn.scale.checkpoint import Checkpoint
 from zslearn.scale.planning import stored_plan
 from zslearn.scale.source import Source
 
-# A block of rows as read; with its transformed copy and one such pair a thread, memory is bounded.
+# A block of rows as read; each thread holds one and its transformed copy, which bounds memory.
 _BLOCK_BYTES = 128 * 2**20
 
 
@@ -58,9 +58,9 @@ def named(gathered: Gathered, plan: MomentPlan, source: Source) -> Gathered:
 
 
 def checked_block_rows(block_rows: int | None, n_features: int, plan: MomentPlan) -> int:
-    """Return the rows of a block: the user's, or some that suit caches, folds and memory."""
+    """Return the rows of a block: as given, or a number that suits caches, folds and memory."""
     if block_rows is None:
-        # A block in folds is cut by fold, and pieces of few rows multiply slowly.
+        # With folds a block is split by fold, and pieces of few rows multiply slowly.
         wanted = PIECE_ROWS if plan.grouping is None else 2 * PIECE_ROWS
         return max(256, min(wanted, _BLOCK_BYTES // (4 * n_features)))
     check_value("block_rows", block_rows, Whole(1))
@@ -76,6 +76,6 @@ def _with_origin(blocks: Iterator[Block], under_way: MomentPass) -> Iterator[Blo
 
 
 def _identity(plan: MomentPlan, source: Source, block_rows: int) -> str:
-    """Tell this pass from any other whose sums must not be mixed with it."""
+    """Identify this pass, so that its sums are never mixed with those of another."""
     data = {"source": source.identity(), "content": source.content()}
     return json.dumps({**data, "block_rows": block_rows, **plan.facts()})

@@ -1,4 +1,4 @@
-"""The same fit on a Dask cluster; everything that knows of Dask is in this file."""
+"""The same fit on a Dask cluster; everything that uses Dask is in this file."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def fit_dask(
 ) -> Estimator:
     """Fit an estimator to data that a Dask cluster reads.
 
-    Workers compute class counts, class sums and Gram matrices of their blocks; these are added in
-    a tree, and the equation is solved once, here. The result is that of `fit_batches`, whichever
-    workers come, go or are killed meanwhile.
+    Workers compute class counts, class sums and Gram matrices of their blocks; these are added in a
+    tree, and the equation is solved once, here. The result is that of `fit_batches`, even if
+    workers come, go or are killed in the meantime.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def fit_dask(
         As for `fit_batches`; it is fitted in place.
     X : dask array of shape (n_samples, n_features), or list of paths
         Features; or files that every worker can open, each as in `open_source`, with their labels.
-        An `ArraySource` does as well: rows of a mapped file are read by the workers.
+        An `ArraySource` works too: rows of a mapped file are read by the workers.
     y : dask or NumPy array of shape (n_samples,), optional
-        Labels of a dask array. Files bring their own.
+        Labels of a dask array. Files contain their own.
     cluster : "local", address of a scheduler, dask.distributed.Client, or None
         Where to compute: on processes started for this call, on a running cluster
         (``"tcp://host:8786"``), or by whatever scheduler Dask uses at the moment.
@@ -105,12 +105,12 @@ class DaskEngine(Engine):
         return self._dask.delayed(function, pure=True)(*arguments)
 
     def result(self, task: Any) -> Any:
-        """Compute a task, telling a lost cluster from an error in the data."""
+        """Compute a task, distinguishing a lost cluster from an error in the data."""
         try:
             if self.client is None:
                 return task.compute()
             with warnings.catch_warnings():
-                # Arrays that are in memory here have to be sent, whatever their size.
+                # Arrays in local memory have to be sent, whatever their size.
                 warnings.filterwarnings("ignore", message="Sending large graph")
                 return self.client.compute(task, sync=False).result()
         except ZslearnError:
@@ -158,7 +158,7 @@ def predict_dask(
     require("dask.array", extra="dask", purpose="Predicting a dask array")
     if getattr(X, "ndim", None) != 2 or not hasattr(X, "map_blocks"):
         raise InvalidInputError(
-            f"predict_dask takes a dask array of two dimensions; got {type(X).__name__}."
+            f"predict_dask takes a two-dimensional dask array; got {type(X).__name__}."
         )
     if estimator.zero_shot_tags.transductive:
         raise InvalidInputError(
@@ -177,7 +177,7 @@ def predict_dask(
 
 @contextmanager
 def connected(cluster: Any) -> Iterator[Any]:
-    """Give a client for the cluster, and close what was opened for it."""
+    """Provide a client for the cluster, and close what was opened for it."""
     if cluster is None or not isinstance(cluster, str):
         yield cluster
         return

@@ -1,4 +1,4 @@
-"""The seam: what a cluster has to offer, and the fit that any of them can do."""
+"""The interface a cluster has to provide, and the fit that works with any of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FAN_IN = 4
 
 
 class Engine(ABC):
-    """Whoever runs functions elsewhere: threads, processes, a cluster."""
+    """Something that runs functions elsewhere: threads, processes, a cluster."""
 
     @abstractmethod
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -38,7 +38,7 @@ def fit_pieces(
 ) -> Any:
     """Fit an estimator to pieces that an engine sums up; the equation is solved here.
 
-    A task keeps nothing, so one that is lost with its worker is simply done again. Partial results
+    A task keeps no state, so one that is lost with its worker is simply repeated. Partial results
     are added in the order of the data, a few at a time, so that no machine ever holds many of
     them.
 
@@ -47,9 +47,9 @@ def fit_pieces(
     estimator : MomentLearner
         It is fitted in place.
     data : tuple of Outline and sequence of Piece
-        What is known of the data, and its pieces or tasks that give them.
+        What is known about the data, and its pieces or tasks that return them.
     engine : Engine
-        Who computes.
+        Where to compute.
     classes, validation_rows
         As in `fit_batches`.
 

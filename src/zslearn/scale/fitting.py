@@ -48,15 +48,15 @@ def fit_batches(
         Labels, where they do not come with the data.
     classes : sequence of class names, optional
         Train on rows of these classes only; by default on all, or on the seen ones if the store
-        tells them apart. Needed with an iterator if parameters are to be chosen.
+        lists them. Needed with an iterator if parameters are to be chosen.
     block_rows : int, optional
         Rows of a block; by default 8,192, or 16,384 with folds, 128 MB at most.
     validation_rows : int, optional
         Rows kept for choosing parameters, all classes together; by default 20,000.
     checkpoint : Checkpoint or path, optional
-        Note the state in this file every 64 blocks and whenever the pass is interrupted, and
-        continue from it if it is there. The result has the same bits as that of a pass without a
-        break. An iterator must start from its beginning again.
+        Save the state to this file every 64 blocks and whenever the pass is interrupted, and
+        continue from it if it exists. The result is bit for bit that of an uninterrupted pass. An
+        iterator must start from its beginning again.
     progress : bool, default=False
         Show a bar with rate and time left on standard error, where tqdm is installed.
 
@@ -71,7 +71,7 @@ def fit_batches(
         If the estimator cannot learn from moments, or a row holds NaN (its number is named), or a
         file is damaged.
     MissingFileError
-        If a file is not there, or vanishes.
+        If a file is missing, or disappears during the pass.
 
     Examples
     --------
@@ -116,8 +116,8 @@ def gather(
 ) -> Gathered:
     """Gather what an estimator learns from, from all or a part of the data.
 
-    What was gathered of several parts adds up: ``estimator.learn(a + b)`` is the model of both.
-    `zslearn.persistence.save_moments` writes it to a file, so that parts can be gathered by
+    Results gathered from several parts add up: ``estimator.learn(a + b)`` is the model of both.
+    `zslearn.persistence.save_moments` writes it to a file, so that parts can be gathered on
     different machines.
 
     Parameters

@@ -19,12 +19,12 @@ from zslearn.scale.source import RowSource, Source, label_sum
 
 FEATURE_KEYS = ("X", "features", "feat", "data")
 LABEL_KEYS = ("y", "labels", "label", "targets")
-MAX_FEATURES = 2**22  # more is a false announcement, and one block of it would fill the memory
+MAX_FEATURES = 2**22  # more is a false claim, and one block of it would fill the memory
 Keys = tuple[str, str]
 
 
 class ContainerSource(RowSource):
-    """Features and labels that are data sets of one file, of HDF5 or Zarr.
+    """Features and labels stored as data sets of one HDF5 or Zarr file.
 
     MATLAB writes matrices with their axes reversed, so the samples may lie along either axis: they
     lie along the one that is as long as the labels.
@@ -48,7 +48,7 @@ class ContainerSource(RowSource):
         self._reversed = shape[0] != len(self._y)
         self.n_rows, self.n_features = (shape[1], shape[0]) if self._reversed else shape
         if not 0 < self.n_features <= MAX_FEATURES:
-            raise InvalidInputError(f"{path}: {features!r} announces {self.n_features} features.")
+            raise InvalidInputError(f"{path}: {features!r} claims {self.n_features} features.")
 
     def read(self, start: int, stop: int) -> NDArray:
         """Return the features of these rows."""
@@ -115,7 +115,7 @@ class _Hdf5:
 class ParquetSource(Source):
     """A column of lists, or of binary values of one length, and a column of labels.
 
-    Binary values are taken for float32, the layout that tables of Arrow and Spark read fastest.
+    Binary values are read as float32, the layout that Arrow and Spark tables read fastest.
     """
 
     def __init__(self, path: Path, keys: Keys | None) -> None:
@@ -154,7 +154,7 @@ class ParquetSource(Source):
             start += batch.num_rows
 
     def labels(self) -> NDArray:
-        """Return the labels of all rows, which are a column of their own."""
+        """Return the labels of all rows, from their own column."""
         with self._readable("could not be read"):
             column = self._file.read(columns=[self._keys[1]]).column(0)
         return arrow_labels(column, self.path)
@@ -188,12 +188,12 @@ class ParquetSource(Source):
                 "length."
             )
         if not 0 < matrix.shape[1] <= MAX_FEATURES:
-            raise InvalidInputError(f"{self.path} announces {matrix.shape[1]} features.")
+            raise InvalidInputError(f"{self.path} claims {matrix.shape[1]} features.")
         return matrix
 
 
 def stacked_rows(column: Any) -> NDArray | None:
-    """Return the rows of a column side by side, or None if they have no one length."""
+    """Return the rows of a column as a matrix, or None if their lengths differ."""
     import pyarrow as pa
 
     kind = column.type

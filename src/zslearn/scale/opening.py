@@ -1,4 +1,4 @@
-"""From whatever the user has to a source of blocks."""
+"""From the user's data, whatever its form, to a source of blocks."""
 
 from __future__ import annotations
 
@@ -143,5 +143,5 @@ def _of_array(X: Any, y: Any) -> Source:
     source = ArraySource(X, y)
     if source.file is None:
         return source
-    # A whole file mapped by numpy is read instead: faster, and safe if the file is cut meanwhile.
+    # A whole file mapped by numpy is read instead: faster, and safe if the file is truncated.
     return NpySource(Path(source.file), source.labels())

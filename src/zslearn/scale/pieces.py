@@ -1,4 +1,4 @@
-"""Data cut into pieces that are read, and summed up, wherever an engine works."""
+"""Data cut into pieces that are read and summed wherever an engine runs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RowsOfFile:
 
 
 class Outline(Source):
-    """What planning needs to know of data that is read elsewhere."""
+    """What planning needs to know about data that is read elsewhere."""
 
     def __init__(self, n_features: int, present: NDArray, seen: NDArray | None = None) -> None:
         self.n_rows, self.n_features, self._present = None, n_features, present
@@ -68,7 +68,7 @@ class Outline(Source):
 
 
 def pieces_of_array(source: ArraySource) -> tuple[Outline, list[Piece]]:
-    """Cut an array in pieces; of a mapped file only the numbers of the rows are sent."""
+    """Cut an array into pieces; for a mapped file only the row numbers are sent."""
     step = max(1024, _PIECE_BYTES // (4 * source.n_features))
     pieces = []
     for start in range(0, source.n_rows, step):

@@ -1,4 +1,4 @@
-"""What an estimator wants of a pass over a source."""
+"""What an estimator needs from a pass over a source."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def plan_for(
     if not isinstance(estimator, MomentLearner):
         raise InvalidInputError(
             f"{type(estimator).__name__} learns from the rows themselves, so it cannot be fitted "
-            "block by block. Methods that can have a method learn, such as SAEClassifier, "
+            "block by block. Estimators with a method learn can be, such as SAEClassifier, "
             "ESZSLClassifier, RRZSLClassifier, PrototypeRegression and LDAProjection. Use fit on a "
             "part of the data instead."
         )
@@ -58,7 +58,7 @@ def _present(source: Source) -> NDArray:
     if labels is None:
         raise InvalidInputError(
             "choosing parameters by folds of classes needs to know the classes before the pass, "
-            "which an iterator does not tell. Pass classes=, or give the parameters as numbers."
+            "which an iterator does not give. Pass classes=, or give the parameters as numbers."
         )
     present = np.unique(labels)
     return present if source.names is None else source.names[present]

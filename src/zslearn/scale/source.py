@@ -27,13 +27,13 @@ class Source(ABC):
     Attributes
     ----------
     n_rows : int or None
-        Number of rows, if it is known beforehand.
+        Number of rows, if known in advance.
     n_features : int
         Number of features.
     names : ndarray or None
         Class names, if the labels are positions in this array.
     seen : ndarray or None
-        Classes to train on, if the source tells them from unseen ones.
+        Classes to train on, if the source separates them from unseen ones.
     files : sequence of Path
         Files that are read.
     """
@@ -50,14 +50,14 @@ class Source(ABC):
 
     @abstractmethod
     def labels(self) -> NDArray | None:
-        """Return the labels of all rows, or None if only reading everything would tell."""
+        """Return the labels of all rows, or None if that would mean reading everything."""
 
     @abstractmethod
     def identity(self) -> list[Any]:
-        """Return what tells this source from another one, as JSON takes it."""
+        """Return what identifies this source, as JSON-ready values."""
 
     def content(self) -> list[Any]:
-        """Return what tells that the data changed: sizes and times of change of the files."""
+        """Return what shows that the data changed: sizes and times of change of the files."""
         stats = [path.stat() for path in self.files if path.exists()]
         return [[stat.st_size, stat.st_mtime_ns] for stat in stats]
 
@@ -92,7 +92,7 @@ class RowSource(Source):
 
 
 class ArraySource(RowSource):
-    """An array, or whatever has a shape and gives an array when sliced, with its labels.
+    """An array, or anything with a shape that gives an array when sliced, with its labels.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class ArraySource(RowSource):
         labels = np.asarray(y)
         if len(getattr(X, "shape", ())) != 2 or labels.shape != (X.shape[0],):
             raise InvalidInputError(
-                "features must have the shape (n_samples, n_features) and labels one entry a "
+                "features must have the shape (n_samples, n_features) and labels one entry per "
                 f"sample; got {getattr(X, 'shape', type(X).__name__)} and {labels.shape}."
             )
         self.array, self._rows = X, rows
@@ -162,10 +162,10 @@ class BatchSource(Source):
         self._batches: Iterator[tuple[Any, Any]] | None = chain([first], iterator)
 
     def blocks(self, block_rows: int, skip: int = 0) -> Iterator[Block]:
-        """Yield the batches as they are; `block_rows` has no say in it."""
+        """Yield the batches as they are; `block_rows` has no effect."""
         if self._batches is None:
             raise InvalidInputError(
-                "the batches were read before; an iterator serves one pass. Make a new one."
+                "the batches were read before; an iterator can be read only once. Make a new one."
             )
         batches, self._batches = self._batches, None
         first = 0
@@ -184,9 +184,9 @@ class BatchSource(Source):
 
 
 class ChainSource(Source):
-    """Several sources one after the other; blocks do not cross their borders.
+    """Several sources one after the other; blocks do not cross their boundaries.
 
-    Labels are class names where the sources have names, whose numbers may differ among them.
+    Labels are class names where the sources have names, because their numbers may differ.
     """
 
     def __init__(self, sources: Sequence[Source]) -> None:
@@ -204,7 +204,7 @@ class ChainSource(Source):
         self.seen = sources[0].seen
 
     def blocks(self, block_rows: int, skip: int = 0) -> Iterator[Block]:
-        """Yield the blocks of each source, rows numbered through all of them."""
+        """Yield the blocks of each source, with rows numbered across all of them."""
         first = 0
         for source in self.sources:
             n_blocks = -(-(source.n_rows or 0) // block_rows)
@@ -229,13 +229,13 @@ class ChainSource(Source):
         return [source.identity() for source in self.sources]
 
     def content(self) -> list[Any]:
-        """Return what tells that the data of a source changed."""
+        """Return what shows that the data of a source changed."""
         return [source.content() for source in self.sources]
 
 
 def label_sum(y: NDArray) -> int:
-    """Return a checksum of labels, to notice that others took their place."""
-    # An array of objects holds addresses, which are others in every process.
+    """Return a checksum of labels, to notice when they have been replaced."""
+    # An array of objects holds addresses, which differ in every process.
     plain = y.astype(str) if y.dtype == object else y
     return crc32(np.ascontiguousarray(plain).tobytes())
 

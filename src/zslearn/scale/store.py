@@ -18,8 +18,8 @@ class StoreSource(RowSource):
     ----------
     folder : path-like
         The store, as `zslearn.features.write_store` writes it or in the layout of
-        `zslearn.datasets.load_imagenet`; with ``seen.txt`` and ``unseen.txt`` training is on rows
-        of the seen classes alone.
+        `zslearn.datasets.load_imagenet`; with ``seen.txt`` and ``unseen.txt`` training uses only
+        rows of the seen classes.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:

@@ -1,4 +1,4 @@
-"""Zarr groups: their description is checked before a chunk is decoded, for a codec may run code."""
+"""Zarr groups, checked before any chunk is decoded, because a codec may run code."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _CheckedGroup:
     def __getitem__(self, name: str) -> Any:
         described = _description(inside(self._path, name))
         if not isinstance(described, dict) or described.get("node_type", "array") != "array":
-            raise InvalidInputError(f"{name!r} is no array.")
+            raise InvalidInputError(f"{name!r} is not an array.")
         _check_type(described, name)
         for codec in _codecs(described):
             if str(codec).removeprefix("numcodecs.") not in _CODECS:
@@ -69,7 +69,7 @@ class _CheckedGroup:
 
 
 def _description(folder: Path) -> Any:
-    """Return what a folder says about its array; None if it is none."""
+    """Return what a folder says about its array; None if it is not an array."""
     for name in _DESCRIPTIONS:
         if (folder / name).is_file():
             return json.loads((folder / name).read_text("utf-8"))
@@ -77,7 +77,7 @@ def _description(folder: Path) -> Any:
 
 
 def _check_type(described: dict[str, Any], name: str) -> None:
-    """Refuse Python objects and records; what is left are numbers and text of plain bytes."""
+    """Refuse Python objects and records; only numbers and text as plain bytes remain."""
     kind = described.get("dtype", described.get("data_type"))
     if isinstance(kind, dict):
         kind = kind.get("name")
@@ -89,7 +89,7 @@ def _check_type(described: dict[str, Any], name: str) -> None:
 
 
 def _codecs(described: Any) -> Iterator[Any]:
-    """Yield the name of every codec in a description, also of those inside others."""
+    """Yield the name of every codec in a description, including nested ones."""
     if isinstance(described, list):
         for part in described:
             yield from _codecs(part)
