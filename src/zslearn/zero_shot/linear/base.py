@@ -30,7 +30,7 @@ class PenalizedClassifier(ZeroShotClassifier):
     """
 
     _penalties: ClassVar[Mapping[str, tuple[float, ...]]]
-    _defaults: ClassVar[Mapping[str, float]]  # scale-free, where there are too few classes
+    _defaults: ClassVar[Mapping[str, float]]  # scale-free, used with too few classes
     _direction: ClassVar[Direction]
     metric: Metric
     parameter_constraints: ClassVar = {
@@ -38,7 +38,7 @@ class PenalizedClassifier(ZeroShotClassifier):
     }
 
     def _points(self, units: Mapping[str, float]) -> list[Point]:
-        """Return the penalties to try, in units of the data, the last one fastest."""
+        """Return the penalties to try, in units of the data, the last one varying fastest."""
         tried = {name: np.asarray(v) * units[name] for name, v in self._penalties.items()}
         return grid_points(self, {name: values.tolist() for name, values in tried.items()})
 

@@ -47,19 +47,19 @@ class ESZSLClassifier(LinearZeroShotClassifier, BilinearClassifier):
 
     ``min ‖X V Sᵀ − Y‖² + γ ‖V Sᵀ‖² + λ ‖X V‖² + γ λ ‖V‖²`` has the solution
     ``V = (XᵀX + γ I)⁻¹ XᵀY S (SᵀS + λ I)⁻¹``, where S holds every seen class once. A sample gets
-    the class of largest ``xᵀ V s_c``, a plain dot product.
+    the class with the largest ``xᵀ V s_c``, a plain dot product.
 
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     gamma, lam : "cv" or float, default="cv"
         γ and λ, for features and signatures normalized as below. "cv" chooses them by holding out
         classes of the training data (samples, with one-hot signatures) on a grid of decades, from
         shared decompositions.
     coding : {"binary", "signed"}, default="binary"
         Labels Y: 0/1 as in the authors' code, or −1/+1 as the paper writes. It matters: with −1
-        for every other class the mean signature takes over, and on CUB (150 seen classes,
+        for every other class the mean signature dominates, and on CUB (150 seen classes,
         EfficientNet features, both tuned) the accuracy falls from .58 to .38.
     metric : {"dot", "cosine", "euclidean"}, default="dot"
         How the sample is compared with ``V s_c``; the paper takes the dot product.

@@ -29,7 +29,7 @@ class KernelESZSLClassifier(BilinearClassifier):
     ``A = (K K + γ K)⁻¹ K Y S (SᵀS + λ I)⁻¹`` and the score of class c is ``k(x)ᵀ A s_c``. It is
     linear ESZSL on the features ``k(x) K⁻½``. With more samples than `n_landmarks` those features
     are taken from a sample of the rows (Nyström), the same number from every class; with all rows
-    as landmarks the answer is the paper's.
+    as landmarks the result is the paper's.
 
     The authors' released script validates with ``K K + γ I`` and tests with ``K K + γ K``; here
     it is the latter throughout.
@@ -37,14 +37,14 @@ class KernelESZSLClassifier(BilinearClassifier):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     kernel : {"rbf", "precomputed"}, default="rbf"
         ``exp(−‖x − x'‖² / width)``, or the kernel itself in place of X: of shape
         (n_samples, n_samples) in `fit`, (n_samples, n_training_samples) afterwards.
     width : float, default=0.5
-        Of "rbf", in units of the mean squared distance of two samples.
+        Of "rbf", in units of the mean squared distance between two samples.
     n_landmarks : int, default=1000
-        Most rows of the training data the kernel is expanded in.
+        Maximum number of training rows used as landmarks of the kernel.
     gamma, lam : "cv" or float, default="cv"
         γ and λ; "cv" chooses them by holding out classes, on a grid of decades.
     coding, metric, feature_norm, signature_norm, random_state
@@ -141,7 +141,7 @@ class KernelESZSLClassifier(BilinearClassifier):
         self.landmarks_ = X[keep].copy()
 
     def _search(self, X: NDArray, y: NDArray[np.intp]) -> bool:
-        """Choose γ and λ, if it is left to us and there are folds to choose by."""
+        """Choose γ and λ, if they are left to "cv" and there are folds to choose by."""
         one_hot = self.signatures is None
         parts = parameter_folds(y, self.cv, self.random_state, one_hot=one_hot)
         if not parts or "cv" not in (self.gamma, self.lam):
@@ -163,7 +163,7 @@ class KernelESZSLClassifier(BilinearClassifier):
         return True
 
     def _held_in(self, X: NDArray, fold: Fold) -> tuple[NDArray, Moments]:
-        """Features by landmarks of the training rows of a fold alone, and their moments."""
+        """Features from landmarks among the training rows of a fold only, and their moments."""
         K, root = self._expanded(X, self.rows_[np.isin(self.rows_, fold.train)])
         Z = K @ root.astype(K.dtype)
         return Z, Moments.of(Z[fold.train], fold.y_train)
@@ -187,7 +187,7 @@ class KernelESZSLClassifier(BilinearClassifier):
         return prepared.scores(self._expansion(X))
 
     def _form(self, prepared: Targets) -> ScoreForm:
-        return Predictor._form(self, prepared)  # refuses: kernels are no products of features
+        return Predictor._form(self, prepared)  # refuses: kernels are not products of features
 
     def _explain(self, X: Features, s: NDArray) -> Explanation:
         contributions = s * (self.dual_ @ self._expansion(X)[0])
@@ -209,7 +209,7 @@ class KernelESZSLClassifier(BilinearClassifier):
 
 
 def _mean_squared_distance(X: NDArray) -> float:
-    """Mean over pairs of rows of ``‖x − x'‖²``, from the mean and the lengths alone."""
+    """Mean over pairs of rows of ``‖x − x'‖²``, from the mean and the lengths only."""
     mean = X.mean(axis=0, dtype=np.float64)
     lengths = float(np.mean(row_norms(X).astype(np.float64) ** 2))
     return max(2.0 * (lengths - float(mean @ mean)), 1e-12 * lengths) or 1.0

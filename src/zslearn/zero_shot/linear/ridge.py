@@ -28,7 +28,7 @@ class RidgeClassifierFS(LinearZeroShotClassifier):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     gamma : "cv" or float, default="cv"
         γ, for features and signatures normalized as below. "cv" chooses it by holding out classes
         of the training data (samples, with one-hot signatures).
@@ -107,12 +107,12 @@ class RRZSLClassifier(LinearZeroShotClassifier):
 
     ``M = (SᵀS + λ I)⁻¹ SᵀX`` with the signature of each sample as a row of S; the class vectors
     ``s_c M`` are compared with the sample in the feature space (Shigeto, Suzuki, Hara, Shimbo and
-    Matsumoto, ECML 2015). Regressing towards the features keeps hubs away.
+    Matsumoto, ECML 2015). Regressing towards the features avoids hubs.
 
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     lam : "cv" or float, default="cv"
         λ, for features and signatures normalized as below. "cv" chooses it by holding out classes
         of the training data (samples, with one-hot signatures).

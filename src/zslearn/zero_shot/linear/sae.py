@@ -58,17 +58,17 @@ class SAEClassifier(MomentClassifier):
 
     W solves ``A W + λ W G = (1 + λ) C`` (eq. 7 of Kodirov, Xiang and Gong, CVPR 2017). A sample is
     encoded to the semantic space and compared with the candidates' signatures, or the signatures
-    are decoded to the feature space and compared with the sample. The decoder is the better of the
-    two almost always, and the two need different λ.
+    are decoded to the feature space and compared with the sample. The decoder is almost always
+    the better of the two, and the two need different λ.
 
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     lam : "cv", float or dict, default="cv"
         The paper's λ, for features and signatures normalized as below. "cv" chooses it for each
         direction by holding out classes of the training data (samples, with one-hot signatures);
-        ``{"encode": ..., "decode": ...}`` gives each its own.
+        ``{"encode": ..., "decode": ...}`` gives each direction its own.
     direction : {"decode", "encode", "both"}, default="decode"
         Where to compare; "both" averages the two scores.
     metric : {"cosine", "euclidean", "dot"}, default="cosine"
@@ -182,7 +182,7 @@ class SAEClassifier(MomentClassifier):
 
     def _learn_named(self, gathered: Gathered | Moments, table: Signatures | None) -> Self:
         super()._learn_named(gathered, table)
-        # To plain moments further batches can be added.
+        # Further batches can be added only to plain moments.
         self._moments = gathered if isinstance(gathered, Moments) else None
         return self
 

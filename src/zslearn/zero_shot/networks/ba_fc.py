@@ -31,15 +31,15 @@ class BaFCClassifier(NetworkClassifier):
         bce        log(1 + exp(−t f(s_c)ᵀ g(x))),  t = ±1
         hinge      [1 − t f(s_c)ᵀ g(x)]₊
         euclidean  ‖f(s_c) − g(x)‖² for matching pairs, [γ − ‖f(s_c) − g(x)‖²]₊ for the others;
-                   scores are the negative distances then
+                   scores are then the negative distances
 
-    The authors describe classes by TF-IDF vectors of articles; any signatures go here. Their
+    The authors describe classes by TF-IDF vectors of articles; any signatures work here. Their
     convolutional branch needs feature maps and is left out. No torch: plain numpy is enough.
 
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     loss : {"bce", "hinge", "euclidean"}, default="bce"
         Which loss.
     n_hidden, n_components : int, default=300 and 50

@@ -38,11 +38,11 @@ class MLZSCClassifier(NetworkClassifier):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     n_components : int, default=100
         Columns of W_A.
     threshold : float, default=2.0
-        τ, the squared distance that parts matching from mismatching pairs.
+        τ, the squared distance that separates matching from mismatching pairs.
     attribute_weight : float or "cv", default=0.1
         μ; "cv" chooses between 0.1 and 1.
     learning_rate : "cv" or float, default="cv"

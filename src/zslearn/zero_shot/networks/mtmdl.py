@@ -27,7 +27,7 @@ class MTMDLClassifier(NetworkClassifier):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     loss : {"squared", "hinge"}, default="hinge"
         Which loss.
     n_components : int, default=200
@@ -132,7 +132,7 @@ class MTMDLClassifier(NetworkClassifier):
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
         parameters = start_layers(rng, "P", (n_features, self.n_components))
         parameters |= start_layers(rng, "Q", (S.shape[1], self.n_components))
-        # From zero, P holds nothing but what it learned; a random start stays in it as noise.
+        # Started at zero, P holds only what it learned; a random start would remain in it as noise.
         parameters["P_W0"] *= 0.0
         return parameters
 

@@ -53,10 +53,10 @@ class SSVocClassifier(ZeroShotClassifier):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     vocabulary : array-like of shape (n_words, n_dimensions), optional
         Vectors of the open vocabulary, in the space of the signatures. Words closer than 1e-6 to a
-        seen signature are taken for the class's own name and left out.
+        seen signature are treated as the class's own name and left out.
     alpha : float, default=0.6
         α.
     epsilon : float, default=0.1
@@ -68,7 +68,7 @@ class SSVocClassifier(ZeroShotClassifier):
     lam : "cv" or float, default="cv"
         λ; "cv" chooses 1e-2 to 1e-5 on held-out classes.
     max_iter : int, default=32
-        Limit of L-BFGS iterations.
+        Maximum number of L-BFGS iterations.
     feature_norm, signature_norm : {"l2", None}, default="l2"
         Scale every sample, signature and word to unit length.
     cv : int, default=3

@@ -29,20 +29,20 @@ class AMPClassifier(PosteriorClassifier):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     n_neighbors : "cv" or int, default="cv"
         k of the graph.
     width : "cv" or float, default="cv"
-        σ², in units of the mean squared distance of two seen classes.
+        σ², in units of the mean squared distance between two seen classes.
     top : int, default=10
         Seen classes of the posterior that are kept.
     center : "cv" or bool, default="cv"
         Subtract the mean of the seen signatures from each space before distances are taken; the
-        paper does not, and non-negative attributes gain by it.
+        paper does not, and non-negative attributes benefit from it.
     balance : "cv" or bool, default="cv"
         Divide the columns of B by their mean: how often a candidate absorbs a walk from anywhere.
         The paper does not. Without it candidates in dense parts of the semantic space absorb most
-        walks: .33 in place of .42 on CUB (EfficientNet features, 50 unseen classes).
+        walks: .33 instead of .42 on CUB (EfficientNet features, 50 unseen classes).
     temperature : "cv" or float, default="cv"
         Posterior = softmax(logits / temperature).
     feature_norm, signature_norm : {"l2", None}, default="l2"

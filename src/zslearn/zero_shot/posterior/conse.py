@@ -24,21 +24,21 @@ class ConSEClassifier(PosteriorClassifier):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     top : int, default=10
         T, how many seen classes are combined.
     temperature : "cv" or float, default="cv"
         Posterior = softmax(logits / temperature).
     center : "cv" or bool, default="cv"
         Subtract the mean of the seen signatures from every signature first. The paper does not;
-        with non-negative attributes, whose cosines are all close to 1, it helps: .44 in place of
-        .37 on CUB (EfficientNet features, 50 unseen classes).
+        with non-negative attributes, whose cosines are all close to 1, it helps: .44 instead of .37
+        on CUB (EfficientNet features, 50 unseen classes).
     feature_norm, signature_norm : {"l2", None}, default="l2"
         Scale every sample and every signature to unit length, at fit and at prediction.
     penalty : float, default=1e-5
         Penalty of the seen-class classifier.
     max_iter : int, default=30
-        Its iterations at most.
+        Maximum number of its iterations.
     cv : int, default=3
         Number of folds over classes by which "cv" chooses.
     random_state : int, default=0

@@ -51,7 +51,7 @@ class DAPClassifier(ZeroShotClassifier):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     threshold : "cv", "global" or "attribute", default="cv"
         A class has an attribute if its value is above the mean of the matrix of seen classes
         (the paper, on all classes), or above the mean of that attribute.
@@ -64,7 +64,7 @@ class DAPClassifier(ZeroShotClassifier):
     signature_norm : {"l2", None}, default=None
         Scale every signature to unit length before it is compared with the threshold.
     max_iter : int, default=30
-        Iterations of the classifiers at most.
+        Maximum number of iterations of the classifiers.
     cv : int, default=3
         Number of folds over classes by which "cv" chooses, on at most 3,000 samples and the first
         200 principal axes; the final fit uses all.

@@ -19,21 +19,21 @@ RULES = ("product", "mean")
 class DirectSimilarityClassifier(PosteriorClassifier):
     """Direct similarity to seen classes (Rohrbach, Stark and Schiele, CVPR 2011).
 
-    Every candidate takes the K seen classes of most similar signature, with weights w summing to
-    one, and scores ``Σ_k w_k log(P(y_k|x) / P(y_k))`` ("product", as in DAP) or
-    ``Σ_k w_k P(y_k|x)`` ("mean"). The paper weighs the K classes equally; the weights here are
-    their similarities, so that a candidate that was seen itself is recognized by itself first.
+    Every candidate takes the K seen classes with the most similar signatures, with weights w
+    summing to one, and scores ``Σ_k w_k log(P(y_k|x) / P(y_k))`` ("product", as in DAP) or ``Σ_k
+    w_k P(y_k|x)`` ("mean"). The paper weighs the K classes equally; the weights here are their
+    similarities, so that a seen candidate is recognized mainly by its own classifier.
 
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     n_related : int, default=5
         K.
     weighted : bool, default=True
         Weigh the related classes by similarity; False weighs them equally, as the paper does.
     rule : "cv", "product" or "mean", default="cv"
-        How posteriors are put together.
+        How posteriors are combined.
     temperature : "cv" or float, default="cv"
         Posterior = softmax(logits / temperature).
     center : "cv" or bool, default="cv"

@@ -33,7 +33,7 @@ class IAPClassifier(PosteriorClassifier):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     threshold : "cv", "global" or "attribute", default="cv"
         A class has an attribute if its value is above the mean of the matrix of seen classes
         (the paper, on all classes), or above the mean of that attribute.

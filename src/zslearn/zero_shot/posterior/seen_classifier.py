@@ -35,7 +35,7 @@ def fit_seen_classifier(
     penalty : float
         See `zslearn.core.logistic.fit_logistic`.
     max_iter : int
-        Iterations at most.
+        Maximum number of iterations.
     progress : callable, optional
         Called with the number and the loss of each iteration.
 

@@ -35,20 +35,20 @@ class EXEMClassifier(ZeroShotClassifier):
     Features are projected on their principal axes; a regression with an RBF kernel learns the mean
     of a seen class from its signature and predicts that of any other; a sample belongs to the
     nearest. Distances are divided by the within-class deviation of each axis, averaged over seen
-    classes. The authors use one ν-SVR an axis ("nu-svr"); the default is kernel ridge, which has a
+    classes. The authors use one ν-SVR per axis ("nu-svr"); the default is kernel ridge, which has a
     closed form and serves every axis with one solution (CUB .65 against .64 of ν-SVR, at width 1
     and ridge 0.1).
 
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     n_axes : int, default=500
         Principal axes kept.
     regressor : {"kernel ridge", "nu-svr"}, default="kernel ridge"
         How class means are predicted. The parameters of "nu-svr" are ν = `nu` and C = 1 / ridge.
     width : "cv" or float, default="cv"
-        Of the kernel ``exp(−‖s − s'‖² / width)``, in units of the mean squared distance of two
+        Of the kernel ``exp(−‖s − s'‖² / width)``, in units of the mean squared distance between two
         seen signatures.
     ridge : "cv" or float, default="cv"
         Penalty of the regression.
@@ -186,7 +186,7 @@ class EXEMClassifier(ZeroShotClassifier):
 def support_vectors(K: NDArray, means: NDArray, nu: float, C: float) -> Statistics:
     """Dual weights and offsets of one ν-SVR for each column of the means.
 
-    Targets are scaled to unit deviation first, because the loss has a scale of its own.
+    Targets are scaled to unit deviation first, because the loss has its own scale.
     """
     dual, offset = np.zeros_like(means), np.empty(means.shape[1])
     for j, column in enumerate(means.T):

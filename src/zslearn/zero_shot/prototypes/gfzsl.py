@@ -31,15 +31,15 @@ class GFZSLClassifier(ZeroShotClassifier):
 
     Every class is a Gaussian with its own mean and its own variance of each feature. Kernel ridge
     regression over the seen classes learns mean and log-variance from the signature, and predicts
-    those of any class; a sample gets the class of largest likelihood. The inductive form; the
-    paper also refines the Gaussians on the test batch.
+    those of any class; a sample gets the class with the largest likelihood. This is the inductive
+    form; the paper also refines the Gaussians on the test batch.
 
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     width : "cv" or float, default="cv"
-        Of the kernel ``exp(−‖s − s'‖² / width)``, in units of the mean squared distance of two
+        Of the kernel ``exp(−‖s − s'‖² / width)``, in units of the mean squared distance between two
         seen signatures.
     ridge : "cv" or float, default="cv"
         Penalty of the regression of means.
@@ -186,7 +186,7 @@ def log_likelihood(X: NDArray, means: NDArray, variances: NDArray) -> NDArray:
     X : ndarray of shape (n_samples, n_features)
         Samples.
     means, variances : ndarrays of shape (n_classes, n_features)
-        One diagonal Gaussian a class.
+        One diagonal Gaussian per class.
 
     Returns
     -------

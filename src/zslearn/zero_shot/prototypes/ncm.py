@@ -44,7 +44,7 @@ class NCMClassifier(ZeroShotClassifier):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     learned : {"ncmml", "whitened", "identity"}, default="ncmml"
         How far the metric is learned.
     beta : "cv" or float, default="cv"
@@ -172,7 +172,7 @@ class NCMClassifier(ZeroShotClassifier):
 def related_means(candidates: NDArray, seen: NDArray, beta: float, *, center: bool) -> NDArray:
     """Weights of the seen classes in the mean of each candidate, of shape (n_candidates, n_seen).
 
-    A candidate with the signature of a seen class takes that class alone.
+    A candidate with the signature of a seen class takes only that class.
     """
     if center:
         origin = seen.mean(axis=0)

@@ -45,9 +45,9 @@ class PrototypeRegression(MomentClassifier):
 
     Features are power-transformed, scaled to unit length and whitened by the within-class
     covariance, shrunk towards a multiple of the identity. In that space samples of a class scatter
-    alike in all directions, so the best linear rule is the nearest class mean. The mean of a class
-    without samples is predicted from its signature by kernel ridge regression on the means of the
-    seen classes,
+    equally in all directions, so the best linear rule is the nearest class mean. The mean of a
+    class without samples is predicted from its signature by kernel ridge regression on the means of
+    the seen classes,
 
         p(s) = k(s)ᵀ (K + γ I)⁻¹ M,    k(s)_j = exp(-‖s - s_j‖² / (σ · median)),
 
@@ -61,7 +61,7 @@ class PrototypeRegression(MomentClassifier):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class; None means one-hot. Joined semantic spaces get a kernel each.
+        One vector per class; None means one-hot. Joined semantic spaces get one kernel each.
     power : "cv" or float, default="cv"
         Exponent of ``sign(x)|x|^power``; 0.5 tames bursty non-negative features.
     shrinkage : "cv" or float, default="cv"
@@ -90,7 +90,7 @@ class PrototypeRegression(MomentClassifier):
     best_params_ : dict
         What was taken for the parameters left to "cv".
     dual_coef_ : ndarray of shape (n_seen, n_features)
-        What each seen class adds to the class vectors, a unit of kernel each.
+        What each seen class adds to the class vectors per unit of kernel.
 
     Examples
     --------

@@ -21,9 +21,9 @@ from zslearn.zero_shot.search import Point
 class BilinearClassifier(GradientClassifier):
     """Base of the bilinear ranking methods; a method names its loss.
 
-    W starts at zero and the loss is positively homogeneous in W and the margin, so the margin sets
-    nothing but the scale of W: learning rates are in units of the margin, and the predictions do
-    not depend on it. Early stopping on held-out classes is the regularizer.
+    W starts at zero and the loss is positively homogeneous in W and the margin, so the margin only
+    sets the scale of W: learning rates are in units of the margin, and the predictions do not
+    depend on it. Early stopping on held-out classes is the regularizer.
     """
 
     grids: ClassVar[dict[str, tuple[Any, ...]]] = {"learning_rate": (1.0, 0.25)}

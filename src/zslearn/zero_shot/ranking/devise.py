@@ -17,13 +17,13 @@ class DeViSEClassifier(BilinearClassifier):
         mean over samples of  Σ_{c ≠ y} [Δ − t_yᵀ M x + t_cᵀ M x]₊
 
     (divided by the number of classes here, a constant). The authors stop at the first violating
-    class in random order; all classes are summed here. The image network is not trained along:
-    features are given. Candidates are ranked by the inner product with M x.
+    class in random order; all classes are summed here. The image network is not trained: features
+    are given. Candidates are ranked by the inner product with M x.
 
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     margin : float, default=0.1
         Δ. Sets the scale of W only: predictions do not depend on it.
     learning_rate : float or "cv", default=8.0

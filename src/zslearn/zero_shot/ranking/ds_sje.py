@@ -27,7 +27,7 @@ class DSSJEClassifier(BilinearClassifier):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     margin : float, default=1.0
         Δ. Sets the scale of W only: predictions do not depend on it.
     learning_rate : float or "cv", default=8.0

@@ -28,7 +28,7 @@ TEMPERATURES = (10.0, 5.0, 20.0, 40.0)
 
 
 class JLSEClassifier(ZeroShotClassifier):
-    """Match of latent codes of classes and samples (JLSE), in a small form.
+    """Matching of latent codes of classes and samples (JLSE), in a simplified form.
 
     A class has the simplex code z_s of its signature over the seen signatures (as in SSE), a
     sample the code z_t near its seen-class posterior π(x), and (Zhang and Saligrama, CVPR 2016)::
@@ -45,7 +45,7 @@ class JLSEClassifier(ZeroShotClassifier):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     gamma : float, default=0.01
         Weight of ‖z‖² in the codes of the classes.
     temperature : "cv" or float, default="cv"
@@ -53,7 +53,7 @@ class JLSEClassifier(ZeroShotClassifier):
     lam : float, default=0.001
         λ.
     rho : float, default=100.0
-        ρ, how much z_t is held at the posterior.
+        ρ, how strongly z_t is held to the posterior.
     rounds : int, default=2
         Alternations of W and the codes.
     max_samples : int, default=3000

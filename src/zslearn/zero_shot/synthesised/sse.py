@@ -35,14 +35,14 @@ class SSEClassifier(GradientClassifier):
     mini-batch descent in place of their SVM solver and concave-convex procedure. As Σ_y z_y = 1 and
     min(x, v) = x − max(0, x − v), the two kinds are one model up to the sign of w, here with equal
     predictions; differences between them in published tables come from the solver. Made for
-    non-negative features. One w for all classes is little to learn with: expect results some ten
+    non-negative features. One w for all classes can learn little: expect results about ten
     points below the bilinear methods on CUB (0.41 against 0.59 of SJE on the features of the
     benchmark; in the comparison of Xian et al. 43.9 against 53.9).
 
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     kind : {"int", "relu"}, default="int"
         φ: intersection or rectified difference.
     gamma : float, default=0.1
@@ -59,8 +59,8 @@ class SSEClassifier(GradientClassifier):
     batch_size : "auto" or int, default="auto"
         Samples in a batch.
     max_samples : int, default=3000
-        Train on at most this many samples, drawn evenly from the classes: w has one number a
-        feature and v one a feature and class, and a step costs samples × classes × features.
+        Train on at most this many samples, drawn evenly from the classes: w has one number per
+        feature and v one per feature and class, and a step costs samples × classes × features.
     feature_norm, signature_norm : {"l2", None}, default="l2"
         Scale every sample and every signature to unit length, at fit and at prediction.
     cv : int, default=2
@@ -190,12 +190,12 @@ class SSEClassifier(GradientClassifier):
     def _scores(self, parameters: Parameters, X: NDArray, S: NDArray) -> NDArray:
         codes = simplex_codes(S, parameters["B"], self.gamma).astype(X.dtype)
         found = responses(parameters["w"], parameters["v"], X, self.kind) @ codes.T
-        # A sample below two atoms everywhere answers both alike: keep such ties exact.
+        # A sample below two atoms everywhere responds to both alike: keep such ties exact.
         return np.round(found, 9)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # One w for all classes is too little to part blobs of signed features.
+        # One w for all classes is not enough to separate blobs of signed features.
         tags.classifier_tags.poor_score = True
         return tags
 

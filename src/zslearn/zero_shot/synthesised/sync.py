@@ -54,13 +54,13 @@ class SynCClassifier(ZeroShotClassifier):
         cs      mean over samples of max_c [1 + w_cᵀx − w_yᵀx]₊             (Crammer–Singer)
         struct  mean over samples of max_c [‖a_y − a_c‖ + w_cᵀx − w_yᵀx]₊
 
-    all minimized by L-BFGS, "cs" and "struct" from the answer of "ovo" (they have a kink at the
+    all minimized by L-BFGS, "cs" and "struct" from the solution of "ovo" (they have a kink at the
     authors' start near zero, where every class ties). The coordinates b_r are not learned.
 
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     loss : {"ovo", "cs", "struct"}, default="ovo"
         Which loss.
     lam : "cv" or float, default="cv"
@@ -71,7 +71,7 @@ class SynCClassifier(ZeroShotClassifier):
         Number of phantom classes at k-means centers of the seen signatures, at most the number of
         seen classes; V is learned directly then. None means the seen classes themselves.
     max_iter : int, default=100
-        Limit of L-BFGS iterations.
+        Maximum number of L-BFGS iterations.
     feature_norm, signature_norm : {"l2", None}, default="l2"
         Scale every sample and every signature to unit length, at fit and at prediction.
     cv : int, default=3
@@ -88,7 +88,7 @@ class SynCClassifier(ZeroShotClassifier):
     coef_ : ndarray of shape (n_phantoms, n_features)
         V.
     median_distance_ : float
-        Median distance of two seen signatures.
+        Median distance between two seen signatures.
     lam_, scale_ : float
         What was used.
     n_iter_ : int
@@ -220,7 +220,7 @@ class SynCClassifier(ZeroShotClassifier):
         if self.loss != "ovo":
             V, _ = minimize_classifiers(V, X, y, one_versus_other, START_LAM, mixing, max_iter=10)
         fits = []
-        # A path is only searched on, so its fits may be rougher than a single one.
+        # A path is only used for searching, so its fits may be rougher than a single one.
         limit = self.max_iter if len(lams) == 1 else max(1, self.max_iter // 4)
         for lam in lams:
             V, self.n_iter_ = minimize_classifiers(V, X, y, loss, lam, mixing, max_iter=limit)

@@ -36,9 +36,9 @@ class PSTClassifier(ZeroShotClassifier):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class, for seen and unseen classes; None means one-hot.
+        One vector per class, for seen and unseen classes; None means one-hot.
     estimator : zero-shot classifier, optional
-        Gives the first scores; `ConSEClassifier` by default. It gets `signatures`.
+        Provides the first scores; `ConSEClassifier` by default. It gets `signatures`.
     alpha : float, default=0.8
         How far labels spread, between 0 and 1.
     n_neighbors : int, default=20
@@ -191,7 +191,7 @@ def neighbor_graph(points: NDArray, n_neighbors: int, metric: str) -> sparse.csr
 
 
 def propagated(graph: sparse.csr_array, labels: NDArray, alpha: float) -> NDArray:
-    """Spread labels until they rest: ``(1 − α)(I − α S)⁻¹ Z`` by iteration."""
+    """Spread labels until they settle: ``(1 − α)(I − α S)⁻¹ Z`` by iteration."""
     spread = labels
     for _ in range(_STEPS):
         spread = alpha * (graph @ spread) + (1.0 - alpha) * labels
