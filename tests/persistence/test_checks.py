@@ -32,18 +32,18 @@ def tensor(parts, attribute):
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (lambda W: W[:-1], r"coef_encode_ has shape \(15, 64\), which does not fit the rest"),
-        (lambda W: W.ravel(), r"coef_encode_ must have 2 axes; got shape \(1024,\)"),
-        (lambda W: W.astype(int), "coef_encode_ must hold floating-point numbers"),
+        (lambda W: W[:-1], r"coef_(de|en)code_ has shape \(15, 64\), which does not fit the rest"),
+        (lambda W: W.ravel(), r"coef_(de|en)code_ must have 2 axes; got shape \(1024,\)"),
+        (lambda W: W.astype(int), "code_ must hold floating-point numbers"),
         (
             lambda W: np.where(W == W.max(), np.nan, W),
-            "coef_encode_ holds numbers that are not finite",
+            "code_ holds numbers that are not finite",
         ),
-        (lambda W: np.where(W == W.max(), 1e200, W), "coef_encode_ holds numbers .* too large"),
+        (lambda W: np.where(W == W.max(), 1e200, W), "code_ holds numbers .* too large"),
     ],
 )
 def test_arrays_are_what_the_class_declares(parts, change, match):
-    name = tensor(parts, "coef_encode_")
+    name = tensor(parts, "coef_decode_")  # held twice, stored once
     parts[2][name] = np.ascontiguousarray(change(parts[2][name]))
     refused(parts, match)
 

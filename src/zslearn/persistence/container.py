@@ -54,7 +54,7 @@ def write(
     with replacing(path) as file:
         file.write(_header(metadata, {name: tensors[name] for name in names}))
         for name in names:
-            file.write(np.ascontiguousarray(tensors[name]).reshape(-1).view(np.uint8))
+            file.write(np.ascontiguousarray(tensors[name]).reshape(-1).view(np.uint8).data)
 
 
 def read(path: str | os.PathLike[str], kind: str = FORMAT) -> tuple[Any, Tensors]:
