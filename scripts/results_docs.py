@@ -37,7 +37,7 @@ users ask for besides. `zslearn methods` lists them; `make_classifier(name, sign
 >>> split = data.split("standard")
 >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
 >>> clf = make_classifier("eszsl", data.signatures).fit(data.X[seen], data.y[seen])
->>> clf.score(data.X[unseen], data.y[unseen]) > 0.9
+>>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.9
 True
 
 ```

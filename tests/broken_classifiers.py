@@ -63,9 +63,9 @@ class ForgetsCandidatesInAPipeline(SAEClassifier):
 
 
 @fails("check_class_wise_cross_validation")
-class ScoresAgainstEveryClass(SAEClassifier):
+class ScoresByAMeasureOfItsOwn(SAEClassifier):
     def score(self, X, y, candidates=None):
-        return super().score(X, y, list(self.signatures_) if candidates is None else candidates)
+        return super().score(X, y, candidates) / 2
 
 
 @fails("check_pickle")
@@ -143,6 +143,13 @@ class Guesses(SAEClassifier):
 class PredictsTheSecondBest(SAEClassifier):
     def predict(self, X, candidates=None):
         return super().predict_top_k(X, 2, candidates)[:, 1]
+
+
+@fails("check_classes")
+class NamesTheTrainingClasses(SAEClassifier):
+    @property
+    def classes_(self):
+        return self.seen_classes_
 
 
 @fails("check_candidates")

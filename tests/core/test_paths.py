@@ -59,7 +59,9 @@ def test_the_path_gives_the_accuracy_of_the_classifier_at_every_lam(direction, m
         predicted = clf.predict(data.X[unseen], names)
         right = predicted == data.y[unseen]
         wanted.append([right[data.y[unseen] == name].mean() for name in names])
-        assert clf.score(data.X[unseen], data.y[unseen]) == pytest.approx(np.mean(wanted[-1]))
+        assert clf.score(data.X[unseen], data.y[unseen], "unseen") == pytest.approx(
+            np.mean(wanted[-1])
+        )
         assert per_class_accuracy(data.y[unseen], predicted) == pytest.approx(np.mean(wanted[-1]))
     np.testing.assert_allclose(got, wanted)
     assert 0.1 < np.mean(wanted) < 0.95  # neither trivial nor hopeless, so a difference would show

@@ -64,7 +64,7 @@ def test_the_final_fit_uses_all_seen_classes_and_keeps_its_folds(data, rows):
         again = SAEClassifier(data.signatures, lam=chosen, direction=direction).fit(X, y)
         whole = clf.coef_encode_ if direction == "encode" else clf.coef_decode_
         np.testing.assert_allclose(whole, again.coef_, rtol=1e-8, atol=1e-10)
-    np.testing.assert_array_equal(np.sort(np.concatenate(clf.folds_)), clf.classes_)
+    np.testing.assert_array_equal(np.sort(np.concatenate(clf.folds_)), clf.seen_classes_)
 
 
 @pytest.mark.parametrize("name", INDUCTIVE)

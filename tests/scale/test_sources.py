@@ -149,7 +149,7 @@ def test_a_store_of_seen_and_unseen_classes_trains_on_the_seen_ones(tmp_path):
     table = Signatures.from_npz(folder / "signatures.npz")
     model = fit_batches(SAEClassifier(table, lam=1.0), folder, block_rows=32)
     names = (folder / "seen.txt").read_text().split("\n")[:8]
-    assert sorted(model.classes_.tolist()) == sorted(names)
+    assert sorted(model.seen_classes_.tolist()) == sorted(names)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float64"])

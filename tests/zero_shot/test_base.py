@@ -64,11 +64,11 @@ def test_a_dict_a_frame_and_a_table_are_the_same(data):
 
 @pytest.mark.parametrize("kind", [list, np.array, lambda y: np.array(y, dtype=object), pd.Series])
 def test_labels_of_any_kind(data, fitted, kind):
-    seen, unseen = (data.rows(c) for c in (fitted.classes_, data.split("standard").unseen))
+    seen, unseen = (data.rows(c) for c in (fitted.seen_classes_, data.split("standard").unseen))
     clf = SAEClassifier(data.signatures, lam=1.0).fit(data.X[seen], kind(data.y[seen].tolist()))
     np.testing.assert_array_equal(clf.predict(data.X[unseen]), fitted.predict(data.X[unseen]))
-    assert clf.score(data.X[unseen], kind(data.y[unseen].tolist())) == fitted.score(
-        data.X[unseen], data.y[unseen]
+    assert clf.score(data.X[unseen], kind(data.y[unseen].tolist()), "unseen") == fitted.score(
+        data.X[unseen], data.y[unseen], "unseen"
     )
     names = kind(["unseen1", "seen2"])
     assert set(clf.predict(data.X[unseen], names)) <= {"unseen1", "seen2"}
@@ -78,7 +78,7 @@ def test_classes_named_by_numbers(data, fitted):
     number = {name: i * 10 for i, name in enumerate(data.signatures)}
     table = data.signatures.renamed(number)
     y = np.array([number[name] for name in data.y])
-    seen = np.isin(data.y, fitted.classes_)
+    seen = np.isin(data.y, fitted.seen_classes_)
     clf = SAEClassifier(table, lam=1.0).fit(data.X[seen], y[seen])
     wanted = [number[name] for name in fitted.predict(data.X[~seen])]
     assert clf.predict(data.X[~seen]).tolist() == wanted
@@ -109,23 +109,19 @@ def test_candidates_give_the_columns(data):
     assert clf.decision_function(data.X).shape == (120, 12)
 
 
-def test_score_allows_what_the_setting_allows(data, fitted):
-    seen, unseen = fitted.classes_, np.array(data.split("standard").unseen)
+def test_score_is_the_accuracy_among_the_candidates(data, fitted):
+    seen, unseen = fitted.seen_classes_, np.array(data.split("standard").unseen)
     X, y = data.X, data.y
-    new, old = np.isin(y, unseen), np.isin(y, seen)
-    assert fitted.score(X[new], y[new]) == np.mean(
-        [np.mean(fitted.predict(X[y == c], unseen) == c) for c in unseen]
-    )
-    assert fitted.score(X[old], y[old]) == np.mean(
-        [np.mean(fitted.predict(X[y == c], seen) == c) for c in seen]
-    )
-    mixed = fitted.score(X, y)
     everything = np.union1d(seen, unseen)
-    assert mixed == pytest.approx(
-        np.mean([np.mean(fitted.predict(X[y == c], everything) == c) for c in everything])
-    )
-    some = fitted.score(X[new], y[new], candidates=everything)
-    assert some <= fitted.score(X[new], y[new])
+    for truth, setting, names in (
+        (unseen, "unseen", unseen),
+        (seen, "seen", seen),
+        (everything, "all", everything),
+        (unseen, "all", everything),
+    ):
+        rows = np.isin(y, truth)
+        by_hand = np.mean([np.mean(fitted.predict(X[y == c], names) == c) for c in truth])
+        assert fitted.score(X[rows], y[rows], setting) == pytest.approx(by_hand)
 
 
 def test_a_transductive_method_gets_the_batch_whole_or_not_at_all(data, monkeypatch):

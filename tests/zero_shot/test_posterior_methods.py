@@ -157,7 +157,9 @@ def test_chosen_points_are_the_best_of_explicit_refits(data, parts):
     for i in (0, 3, 9):
         point = clf.cv_results_["params"][i]
         refits = [
-            ConSEClassifier(data.signatures, **settings, **point).fit(X[a], y[a]).score(X[b], y[b])
+            ConSEClassifier(data.signatures, **settings, **point)
+            .fit(X[a], y[a])
+            .score(X[b], y[b], np.unique(y[b]))
             for a, b in folds
         ]
         found = [clf.cv_results_[f"split{f}_test_score"][i] for f in range(3)]

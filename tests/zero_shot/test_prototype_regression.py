@@ -60,7 +60,7 @@ def test_scores_are_distances_to_predicted_prototypes_up_to_a_constant(data, row
     clf = PrototypeRegression(data.signatures, **FIXED).fit(data.X[seen], data.y[seen])
     expected = literal_scores(
         data.X[seen], data.y[seen], data.X[unseen],
-        data.signatures.rows(clf.classes_), data.signatures.rows(names), **FIXED,
+        data.signatures.rows(clf.seen_classes_), data.signatures.rows(names), **FIXED,
     )  # fmt: skip
     found = clf.decision_function(data.X[unseen], names)
     np.testing.assert_allclose(
@@ -75,7 +75,7 @@ def test_fewer_samples_than_features_give_the_same_distances(data, rows):
     clf = PrototypeRegression(data.signatures, **FIXED).fit(data.X[few], data.y[few])
     expected = literal_scores(
         data.X[few], data.y[few], data.X[unseen],
-        data.signatures.rows(clf.classes_), data.signatures.rows(names), **FIXED,
+        data.signatures.rows(clf.seen_classes_), data.signatures.rows(names), **FIXED,
     )  # fmt: skip
     found = clf.decision_function(data.X[unseen], names)
     np.testing.assert_allclose(
@@ -95,9 +95,9 @@ def test_the_setting_is_the_best_of_an_explicit_search_over_folds_of_classes(dat
             one = PrototypeRegression(data.signatures, **fixed).fit(X[train], y[train])
             # The kernel's scale is that of all seen classes, in every fold.
             one.kernel_scales_ = clf.kernel_scales_
-            index = np.searchsorted(one.classes_, y[train])
+            index = np.searchsorted(one.seen_classes_, y[train])
             one._solve(gather_rows(one._normalized_features(X[train]), index))
-            accuracies.append(one.score(X[held_out], y[held_out]))
+            accuracies.append(one.score(X[held_out], y[held_out], np.unique(y[held_out])))
         assert np.mean(accuracies) == pytest.approx(score)
     best = found["params"][int(found["mean_test_score"].argmax())]
     assert clf.best_params_ == {name: best[name] for name in ("bandwidth", "ridge")}
@@ -123,7 +123,7 @@ def test_explanation_names_the_seen_classes_and_sums_to_the_score(data, rows):
     clf = PrototypeRegression(data.signatures, **FIXED).fit(data.X[seen], data.y[seen])
     x = data.X[unseen][0]
     told = clf.explain(x, names[2])
-    assert told.dimensions == tuple(clf.classes_)
+    assert told.dimensions == tuple(clf.seen_classes_)
     assert told.score == pytest.approx(clf.decision_function(x[None], [names[2]])[0, 0])
     assert told.offset + told.contributions.sum() == pytest.approx(told.score)
 
@@ -141,7 +141,9 @@ def test_curved_relations_between_signatures_and_features_are_learnt():
     unseen = np.isin(y, np.arange(3, 40, 6))
     table = dict(zip(names, S, strict=True))
     fitted = [
-        method(table).fit(X[~unseen], names[y[~unseen]]).score(X[unseen], names[y[unseen]])
+        method(table)
+        .fit(X[~unseen], names[y[~unseen]])
+        .score(X[unseen], names[y[unseen]], "unseen")
         for method in (PrototypeRegression, SAEClassifier)
     ]
     assert fitted[0] > 0.85 > fitted[1] + 0.2

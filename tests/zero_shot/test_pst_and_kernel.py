@@ -55,8 +55,8 @@ def test_pst_improves_on_the_classifier_below(graph):
     base = RRZSLClassifier(data.signatures, lam=5.0)
     clf = PSTClassifier(data.signatures, estimator=base, graph=graph, n_neighbors=10)
     clf.fit(data.X[seen], data.y[seen])
-    below = clf.estimator_.score(data.X[unseen], data.y[unseen])
-    assert below < clf.score(data.X[unseen], data.y[unseen])
+    below = clf.estimator_.score(data.X[unseen], data.y[unseen], "unseen")
+    assert below < clf.score(data.X[unseen], data.y[unseen], "unseen")
 
 
 def test_labels_of_clusters_spread_over_their_doubtful_members():
@@ -92,7 +92,7 @@ def test_kernel_form_of_the_paper(data, seen, unseen, coding):
     squared = np.array([[np.sum((a - b) ** 2) for b in X] for a in X])
     assert np.isclose(clf.scale_, 0.5 * squared.mean())
     K = np.exp(-squared / clf.scale_)
-    Y = np.where(y[:, None] == clf.classes_, 1.0, 0.0 if coding == "binary" else -1.0)
+    Y = np.where(y[:, None] == clf.seen_classes_, 1.0, 0.0 if coding == "binary" else -1.0)
     A = _paper(K, Y, clf.seen_signatures_, gamma, lam)
     names = list(data.split("standard").unseen)
     U = unit_rows(data.signatures.rows(names))
@@ -114,7 +114,7 @@ def test_a_precomputed_kernel_gives_the_same_answer(data, seen, unseen):
     )
     np.testing.assert_array_equal(given.predict(k), rbf.predict(unseen[0]))
     assert len(rbf.rows_) <= 80
-    assert rbf.score(*unseen) > 0.6
+    assert rbf.score(*unseen, "unseen") > 0.6
 
 
 def test_kernel_eszsl_refuses_what_it_cannot_do(data, seen):

@@ -53,7 +53,7 @@ def test_training_and_test_classes_are_apart(birds):
 
 def test_unseen_birds_are_recognized(birds, fitted):
     assert sorted(np.concatenate(fitted.folds_)) == sorted(set(birds.y[birds.train]))
-    accuracy = fitted.score(birds.X[birds.unseen], birds.y[birds.unseen])
+    accuracy = fitted.score(birds.X[birds.unseen], birds.y[birds.unseen], "unseen")
     assert 0.58 <= accuracy <= 0.62
 
 
@@ -76,4 +76,4 @@ def test_signatures_shuffled_over_all_classes_teach_nothing(birds, fitted):
     table = Signatures(birds.signatures.names, birds.signatures.vectors[order])
     clf = SAEClassifier(table, lam=fitted.lam_["decode"])
     clf.fit(birds.X[birds.train], birds.y[birds.train])
-    assert clf.score(birds.X[birds.unseen], birds.y[birds.unseen]) < 0.06
+    assert clf.score(birds.X[birds.unseen], birds.y[birds.unseen], "unseen") < 0.06

@@ -47,7 +47,7 @@ def test_passes_the_checks_of_zero_shot_classifiers(estimator):
 def test_recognizes_unseen_classes_of_a_linear_world(estimator, at_least, parts):
     signatures, X, y, X_new, y_new = parts
     clf = estimator.set_params(signatures=signatures).fit(X, y)
-    assert clf.score(X_new, y_new) >= at_least
+    assert clf.score(X_new, y_new, "unseen") >= at_least
 
 
 @pytest.mark.parametrize("kind", ["int", "relu"])
@@ -99,7 +99,7 @@ def test_a_vocabulary_is_used_and_checked(parts):
     words = np.vstack([signatures.vectors, np.random.RandomState(0).standard_normal((50, 6))])
     clf = SSVocClassifier(signatures, vocabulary=words, lam=1e-3).fit(X, y)
     plain = SSVocClassifier(signatures, lam=1e-3).fit(X, y)
-    assert clf.score(X_new, y_new) > 0.9
+    assert clf.score(X_new, y_new, "unseen") > 0.9
     assert not np.allclose(clf.coef_, plain.coef_)
     with pytest.raises(InvalidInputError, match="vocabulary must be finite numbers of shape"):
         SSVocClassifier(signatures, vocabulary=words[:, :2]).fit(X, y)

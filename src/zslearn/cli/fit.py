@@ -159,8 +159,8 @@ def _facts(model: ZeroShotClassifier, method: str, n_rows: int, seconds: float) 
         "method": method,
         "samples": n_rows,
         "features": model.n_features_in_,
-        "seen_classes": len(model.classes_),
-        "unseen_classes": len(model.signatures_) - len(model.classes_),
+        "seen_classes": len(model.seen_classes_),
+        "unseen_classes": len(model.classes_) - len(model.seen_classes_),
         "chosen": chosen_parameters(model),
         "fit_seconds": round(seconds, 3),
     }

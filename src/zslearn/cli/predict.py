@@ -107,10 +107,9 @@ def _candidates(classifier: ZeroShotClassifier, options: dict[str, Any]) -> list
         raise click.UsageError("give one of --candidates, --candidates-file and --unseen-only")
     known = classifier.candidate_names()
     if options["unseen_only"]:
-        unseen = [name for name in known.tolist() if name not in set(classifier.classes_.tolist())]
-        if not unseen:
+        if len(known) == len(classifier.seen_classes_):
             raise InvalidInputError("every class of the model was trained on; none is unseen.")
-        return unseen
+        return classifier.candidate_names("unseen").tolist()
     named = names_in(options["candidates"])
     if options["candidates"] is not None and not named:
         raise click.UsageError("--candidates names no class")

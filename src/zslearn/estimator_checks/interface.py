@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from zslearn.estimator_checks.case import Case, expect, expect_close, expect_refused
+from zslearn.metrics import make_zero_shot_scorer
 from zslearn.model_selection import ClassKFold
 
 
@@ -80,9 +81,12 @@ def check_pipeline(case: Case) -> None:
 def check_class_wise_cross_validation(case: Case) -> None:
     """Check that scikit-learn's searches with ClassKFold score classes not trained on."""
     X, y, cv = case.data.X_seen, case.data.y_seen, ClassKFold(2)
-    scores = cross_val_score(clone(case.estimator), X, y, cv=cv, error_score="raise")
+    held = make_zero_shot_scorer("unseen")
+    scores = cross_val_score(clone(case.estimator), X, y, cv=cv, scoring=held, error_score="raise")
     grid = {case.signature_parameters[0]: [case.data.signatures]}
-    search = GridSearchCV(clone(case.estimator), grid, cv=cv, refit=False, error_score="raise")
+    search = GridSearchCV(
+        clone(case.estimator), grid, cv=cv, scoring=held, refit=False, error_score="raise"
+    )
     found = search.fit(X, y).cv_results_
     train, test = next(iter(cv.split(X, y)))
     held_out = np.unique(y[test])

@@ -12,7 +12,7 @@ from zslearn.exceptions import InvalidInputError, TransductiveBatchError
 
 def check_above_chance(case: Case) -> None:
     """Check that easy unseen classes are recognized twice as often as by guessing."""
-    got = case.fitted.score(case.data.X_unseen, case.data.y_unseen)
+    got = case.fitted.score(case.data.X_unseen, case.data.y_unseen, "unseen")
     wanted = 2.0 / len(case.data.unseen)
     expect(got >= wanted, f"accuracy on easy unseen classes is {got:.2f}, not {wanted:.2f}.")
 
@@ -22,7 +22,7 @@ def check_scores(case: Case) -> None:
     data = case.data
     for names in (data.unseen, None):
         scores = case.fitted.decision_function(data.X_unseen, names)
-        columns = case.data.signatures.names if names is None else np.array(names)
+        columns = case.fitted.classes_ if names is None else np.array(names)
         expect(
             scores.shape == (len(data.X_unseen), len(columns)),
             f"decision_function must give a column a candidate; its shape is {scores.shape}.",
@@ -33,6 +33,33 @@ def check_scores(case: Case) -> None:
         rows = np.arange(len(scores))
         chosen = scores[rows, [column_of[name] for name in predicted.tolist()]]
         expect_close(chosen, scores.max(axis=1), "predict must return the class of highest score.")
+
+
+def check_classes(case: Case) -> None:
+    """Check that `classes_` names every predictable class, sorted, in the order of the columns."""
+    data, grown = case.data, case.copy_of_fitted()
+    grown.add_classes({NEWCOMER: data.new_vector})
+    for fitted, added in ((case.fitted, []), (grown, [NEWCOMER])):
+        expect(
+            fitted.seen_classes_.tolist() == sorted(data.seen),
+            "seen_classes_ must be the training classes, sorted.",
+        )
+        expect(
+            fitted.classes_.tolist() == sorted([*data.seen, *data.unseen, *added]),
+            "classes_ must be every class that can be predicted, sorted, with those added.",
+        )
+        predicted = fitted.predict(data.X_unseen)
+        for method in ("predict_proba", "decision_function"):
+            columns = getattr(fitted, method)(data.X_unseen)
+            expect(
+                np.array_equal(fitted.classes_[columns.argmax(axis=1)], predicted),
+                f"the columns of {method} must be classes_: the largest names the prediction.",
+            )
+    for setting, names in (("seen", data.seen), ("unseen", data.unseen)):
+        expect(
+            case.fitted.candidate_names(setting).tolist() == sorted(names),
+            f"candidates={setting!r} must be those classes, sorted.",
+        )
 
 
 def check_candidates(case: Case) -> None:
@@ -46,7 +73,7 @@ def check_candidates(case: Case) -> None:
     expect_close(turned[:, ::-1], scores, "columns must follow the order of the candidates.")
     if case.tags.separable:
         full = case.fitted.decision_function(data.X_unseen)
-        columns = data.signatures.index_of(names)
+        columns = np.searchsorted(case.fitted.classes_, names)
         expect_close(
             scores,
             full[:, columns],
@@ -194,6 +221,7 @@ def check_explanation(case: Case) -> None:
 CHECKS = [
     check_above_chance,
     check_scores,
+    check_classes,
     check_candidates,
     check_add_classes,
     check_one_sample,

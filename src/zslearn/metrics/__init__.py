@@ -4,6 +4,7 @@ from zslearn.metrics.accuracy import per_class_accuracy, per_sample_accuracy
 from zslearn.metrics.clustering import clustering_loss
 from zslearn.metrics.generalized import harmonic_mean
 from zslearn.metrics.hits import hit_at_k
+from zslearn.metrics.scorers import ZeroShotScorer, make_zero_shot_scorer
 from zslearn.metrics.seen_unseen import (
     OperatingPoint,
     SeenUnseenCurve,
@@ -16,10 +17,12 @@ __all__ = [
     "OperatingPoint",
     "SeenUnseenCurve",
     "SeenUnseenCurveDisplay",
+    "ZeroShotScorer",
     "ausuc",
     "clustering_loss",
     "harmonic_mean",
     "hit_at_k",
+    "make_zero_shot_scorer",
     "per_class_accuracy",
     "per_sample_accuracy",
     "seen_unseen_curve",

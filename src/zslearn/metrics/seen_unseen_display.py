@@ -107,13 +107,13 @@ class SeenUnseenCurveDisplay:
         Parameters
         ----------
         estimator : ZeroShotClassifier
-            Fitted; its ``classes_`` are the seen classes.
+            Fitted.
         X : array-like of shape (n_samples, n_features)
             Features of samples of seen and unseen classes, none of them trained on.
         y : array-like of shape (n_samples,)
             True classes.
         candidates : array-like of class names, optional
-            Classes allowed as answers; by default every class with a signature.
+            Classes allowed as answers; by default all of ``estimator.classes_``.
         average, name, ax
             As in `from_predictions`.
 
@@ -121,12 +121,12 @@ class SeenUnseenCurveDisplay:
         -------
         SeenUnseenCurveDisplay
         """
-        names = np.asarray(estimator.signatures_.names if candidates is None else candidates)
+        names = estimator.candidate_names(candidates)
         return cls.from_predictions(
             y,
             estimator.decision_function(X, candidates=names),
             candidates=names,
-            seen=names[np.isin(names, estimator.classes_)],
+            seen=names[np.isin(names, estimator.seen_classes_)],
             average=average,
             name=name or type(estimator).__name__,
             ax=ax,

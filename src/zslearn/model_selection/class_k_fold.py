@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
-from zslearn._parameters import Constraint, Flag, RandomSource, Whole, check_parameters
+from zslearn._parameters import Constraint, Flag, Number, RandomSource, Whole, check_parameters
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection.labels import check_class_labels
+from zslearn.model_selection.stratified_holdout import stratified_holdout
 
 
 class ClassKFold(BaseCrossValidator):
@@ -31,8 +32,13 @@ class ClassKFold(BaseCrossValidator):
         Number of folds, at least 2. The number of classes in the folds differs by at most one.
     shuffle : bool, default=False
         Whether classes are dealt to the folds at random rather than in sorted order.
+    holdout : float, default=0
+        Share of the samples of each other class that is tested as well and not trained on, for
+        measures of the generalized setting such as the harmonic mean. 0 tests the fold's classes
+        alone.
     random_state : int, RandomState instance or None, default=None
-        Seed of the shuffling; give an integer for the same folds in every call.
+        Seed of the shuffling and of the samples held out; give an integer for the same folds in
+        every call.
 
     Examples
     --------
@@ -49,6 +55,7 @@ class ClassKFold(BaseCrossValidator):
     parameter_constraints: ClassVar[dict[str, Constraint]] = {
         "n_splits": Whole(2),
         "shuffle": Flag(),
+        "holdout": Number(least=0, below=1),
         "random_state": RandomSource(),
     }
 
@@ -57,13 +64,15 @@ class ClassKFold(BaseCrossValidator):
         n_splits: int = 5,
         *,
         shuffle: bool = False,
+        holdout: float = 0,
         random_state: int | RandomState | None = None,
     ) -> None:
         self.n_splits = n_splits
         self.shuffle = shuffle
+        self.holdout = holdout
         self.random_state = random_state
         check_parameters(self)
-        if not shuffle and random_state is not None:
+        if not shuffle and not holdout and random_state is not None:
             raise InvalidInputError(
                 "random_state has no effect without shuffling; pass shuffle=True or leave it None."
             )
@@ -120,7 +129,14 @@ class ClassKFold(BaseCrossValidator):
     def _iter_test_masks(
         self, X: Any = None, y: ArrayLike | None = None, groups: Any = None
     ) -> Iterator[NDArray[Any]]:
-        """Mark the samples of each fold's classes."""
+        """Mark the samples of each fold's classes, and those held out of the others."""
         labels, _ = check_class_labels(y, "ClassKFold")
         for fold in self.class_folds(labels):
-            yield np.isin(labels, fold)
+            tested = np.isin(labels, fold)
+            if self.holdout:
+                rest = np.flatnonzero(~tested)
+                _, held_out = stratified_holdout(
+                    labels[rest], share=self.holdout, random_state=self.random_state
+                )
+                tested[rest[held_out]] = True
+            yield tested

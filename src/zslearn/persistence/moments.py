@@ -43,7 +43,7 @@ def save_moments(gathered: Gathered, path: PathLike) -> None:
     >>> paths = [os.path.join(folder, f"part-{i}") for i in range(2)]
     >>> for i, path in enumerate(paths):
     ...     save_moments(gather(clf, data.X[i::2], data.y[i::2]), path)
-    >>> len(clf.learn(merge_moments(paths)).classes_)
+    >>> len(clf.learn(merge_moments(paths)).seen_classes_)
     25
     """
     if gathered.plan is None:

@@ -77,7 +77,7 @@ def fit_dask(
     >>> seen = data.rows(data.split("standard").seen)
     >>> X = da.from_array(data.X[seen], chunks=(200, -1))
     >>> clf = fit_dask(SAEClassifier(data.signatures, lam=1.0), X, data.y[seen])
-    >>> len(clf.classes_)
+    >>> len(clf.seen_classes_)
     20
     """
     with connected(cluster) as client:

@@ -83,7 +83,7 @@ def fit_batches(
     >>> clf = SAEClassifier(data.signatures)
     >>> clf = fit_batches(clf, data.X, data.y, classes=split.seen, block_rows=100)
     >>> unseen = data.rows(split.unseen)
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.9
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.9
     True
     """
     noted = _as_checkpoint(checkpoint)
@@ -146,7 +146,7 @@ def gather(
     >>> clf = SAEClassifier(data.signatures)
     >>> a = gather(clf, data.X[::2], data.y[::2], classes=seen)
     >>> b = gather(clf, data.X[1::2], data.y[1::2], classes=seen)
-    >>> len(clf.learn(a + b).classes_)
+    >>> len(clf.learn(a + b).seen_classes_)
     20
     """
     source = open_source(data, y)

@@ -47,10 +47,13 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_seen,)
-        Classes seen in training.
+    classes_ : ndarray of shape (n_classes,)
+        Every class that can be predicted, sorted: the columns of `predict_proba` and
+        `decision_function`. `add_classes` extends it.
+    seen_classes_ : ndarray of shape (n_seen,)
+        Classes seen in training, sorted.
     signatures_ : Signatures
-        Every class that can be predicted; `add_classes` extends it.
+        The signatures of the classes that can be predicted, in the order they were given.
     n_features_in_ : int
         Number of features.
     cv_results_ : dict or None
@@ -100,8 +103,8 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         """
         check_parameters(self)
         rows, labels = self._training_rows(X, y)
-        self.classes_, index = np.unique(labels, return_inverse=True)
-        self._set_signatures(self.classes_)
+        self.seen_classes_, index = np.unique(labels, return_inverse=True)
+        self._set_signatures(self.seen_classes_)
         self.cv_results_, self.best_params_ = None, {}
         self._fit(rows, index)
         return self
@@ -145,7 +148,7 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
             self.signatures_ = Signatures.one_hot(classes.astype(str))
         else:
             self.signatures_ = as_signatures(self.signatures) if table is None else table
-        self._check_known(classes, "Add a row or pass other signatures=.")
+        self._check_known(classes, _remedy(classes, self.signatures_))
         self.seen_signatures_ = self._normalized(classes)
 
     def _normalized(self, names: NDArray) -> NDArray:
@@ -200,6 +203,18 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         tags.input_tags.positive_only = self.zero_shot_tags.non_negative
         tags.non_deterministic = not self.zero_shot_tags.deterministic
         return tags
+
+
+def _remedy(classes: NDArray, table: Signatures) -> str:
+    """Return what to do about training classes without a signature."""
+    encoded = classes.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes)))
+    if encoded and table.names.dtype.kind == "U":
+        return (
+            "Labels 0, 1, 2, ... look encoded: VotingClassifier, StackingClassifier, "
+            "BaggingClassifier and cross_val_predict of probabilities fit on numbers in place of "
+            "class names, and a zero-shot classifier needs the names."
+        )
+    return "Add a row or pass other signatures=."
 
 
 def dense(X: Features) -> NDArray:

@@ -15,7 +15,7 @@ from zslearn._parameters import Either, Instance, Number, Whole, check_parameter
 from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.threads import limits_blas
 from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
-from zslearn.model_selection import Choice, ClassKFold, choose, stratified_holdout
+from zslearn.model_selection import Choice, ClassKFold, choose
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
 from zslearn.zero_shot.explanation import Explanation
@@ -150,7 +150,7 @@ class CalibratedStacking(ZeroShotClassifier):
         check_parameters(self)
         X, labels = self._validated(X, y)
         self.estimator_ = clone(self.estimator).fit(X, labels)
-        self.classes_ = self.estimator_.classes_
+        self.seen_classes_ = self.estimator_.seen_classes_
         self.fit_gamma(X, labels)
         return self
 
@@ -201,18 +201,16 @@ class CalibratedStacking(ZeroShotClassifier):
         classes, curves = np.unique(y), []
         # Parameters that the fit on all training data chose are not chosen again in every fold.
         prototype = self.estimator_.frozen() if hasattr(self, "estimator_") else self.estimator
-        folds = ClassKFold(n_folds, shuffle=True, random_state=self.random_state)
-        for rest, pseudo_unseen in folds.split(X, y):
-            kept, held_out = stratified_holdout(
-                y[rest], share=self.holdout, random_state=self.random_state
-            )
-            if not len(held_out):
+        folds = ClassKFold(
+            n_folds, shuffle=True, holdout=self.holdout, random_state=self.random_state
+        )
+        for train, test in folds.split(X, y):
+            if not np.isin(y[test], y[train]).any():  # no class has a sample to spare
                 continue
-            train, test = rest[kept], np.concatenate([rest[held_out], pseudo_unseen])
             fitted = clone(prototype).fit(X[train], y[train])
             scores = fitted._live(classes).scores(X[test])
             curves.append(
-                seen_unseen_curve(y[test], scores, candidates=classes, seen=fitted.classes_)
+                seen_unseen_curve(y[test], scores, candidates=classes, seen=fitted.seen_classes_)
             )
         return curves
 
@@ -236,7 +234,7 @@ class CalibratedStacking(ZeroShotClassifier):
 
     def _biases(self, names: NDArray) -> NDArray:
         """Return what is subtracted from the scores of each class."""
-        return self.gamma_ * np.isin(names, self.classes_)
+        return self.gamma_ * np.isin(names, self.seen_classes_)
 
     def _explained(self, X: Features, name: Any, vector: NDArray) -> Explanation:
         why = self.estimator_._explained(X, name, vector)

@@ -78,7 +78,7 @@ class LegacyAwA(_LegacySAE):
     >>> seen, unseen = (data.rows(c) for c in (data.split("standard").seen,
     ...                                        data.split("standard").unseen))
     >>> clf = LegacyAwA(data.signatures, lam=1.0).fit(data.X[seen], data.y[seen])
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.9
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.9
     True
     """
 

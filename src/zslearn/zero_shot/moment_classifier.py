@@ -82,10 +82,10 @@ class MomentClassifier(MomentLearner, ZeroShotClassifier):
             gathered = Gathered((gathered,))
         self._check_gathered(gathered)
         self.n_features_in_ = gathered.n_features
-        self.classes_ = gathered.total.classes
-        self._set_signatures(self.classes_, table)
+        self.seen_classes_ = gathered.total.classes
+        self._set_signatures(self.seen_classes_, table)
         with limit_blas_for(float(gathered.total.n_features) ** 3):
-            self._learn(gathered.numbered(self.classes_))
+            self._learn(gathered.numbered(self.seen_classes_))
         return self
 
     def _check_gathered(self, gathered: Gathered) -> None:
@@ -119,4 +119,4 @@ class MomentClassifier(MomentLearner, ZeroShotClassifier):
 
     @abstractmethod
     def _learn(self, gathered: Gathered) -> None:
-        """Learn from moments whose classes are numbered as in `classes_`."""
+        """Learn from moments whose classes are numbered as in `seen_classes_`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -12,7 +13,7 @@ from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from zslearn.core.locks import ForkSafeLock
-from zslearn.exceptions import InvalidInputError, UnknownClassError
+from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnWarning
 from zslearn.metrics import per_class_accuracy
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.candidates import Candidates
@@ -22,6 +23,8 @@ from zslearn.zero_shot.recogniser import Recogniser
 from zslearn.zero_shot.score_form import ScoreForm
 from zslearn.zero_shot.tags import ZeroShotTags
 
+# What candidates may be in one word.
+_SETTINGS = '"all", "seen", "unseen"'
 # Held while a table of classes is exchanged for a larger one.
 _growing = ForkSafeLock()
 
@@ -37,7 +40,16 @@ class Predictor:
     signature_norm: str | None = "l2"
     signatures: Any
     signatures_: Signatures
-    classes_: NDArray
+    seen_classes_: NDArray
+
+    @property
+    def classes_(self) -> NDArray:
+        """Every class that can be predicted, sorted: the columns of `predict_proba`."""
+        if self.signatures is None:
+            return self.seen_classes_
+        names = self.signatures_.names
+        in_order = np.sort(names)
+        return names if np.array_equal(in_order, names) else in_order
 
     def predict(self, X: Any, candidates: Sequence[Any] | None = None) -> NDArray:
         """Return the best class of each sample.
@@ -46,8 +58,8 @@ class Predictor:
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features.
-        candidates : sequence of class names, optional
-            Classes allowed as answers; by default every class with a signature.
+        candidates : "all", "seen", "unseen" or sequence of class names, optional
+            Classes allowed as answers; by default all of `classes_`.
 
         Returns
         -------
@@ -64,8 +76,8 @@ class Predictor:
             Features.
         k : int, default=5
             How many classes, at most the number of candidates.
-        candidates : sequence of class names, optional
-            Classes allowed as answers; by default every class with a signature.
+        candidates : "all", "seen", "unseen" or sequence of class names, optional
+            Classes allowed as answers; by default all of `classes_`.
 
         Returns
         -------
@@ -80,8 +92,8 @@ class Predictor:
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features.
-        candidates : sequence of class names, optional
-            Columns of the answer; by default every class with a signature, in its order.
+        candidates : "all", "seen", "unseen" or sequence of class names, optional
+            Columns of the answer; by default all of `classes_`.
 
         Returns
         -------
@@ -101,8 +113,8 @@ class Predictor:
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features.
-        candidates : sequence of class names, optional
-            Columns of the answer; by default every class with a signature.
+        candidates : "all", "seen", "unseen" or sequence of class names, optional
+            Columns of the answer; by default all of `classes_`.
 
         Returns
         -------
@@ -119,8 +131,8 @@ class Predictor:
 
         Parameters
         ----------
-        candidates : sequence of class names, optional
-            Classes allowed as answers; by default every class with a signature.
+        candidates : "all", "seen", "unseen" or sequence of class names, optional
+            Classes allowed as answers; by default all of `classes_`.
 
         Returns
         -------
@@ -153,20 +165,22 @@ class Predictor:
 
         Parameters
         ----------
-        candidates : sequence of class names, optional
-            By default every class with a signature, in its order.
+        candidates : "all", "seen", "unseen" or sequence of class names, optional
+            By default all of `classes_`. "seen" and "unseen" are those with and without training
+            samples.
 
         Returns
         -------
         ndarray of shape (n_candidates,)
+            Sorted, unless they were given by name.
         """
         check_is_fitted(self)
-        if candidates is None:
-            return self.classes_.copy() if self.signatures is None else self.signatures_.names
+        if candidates is None or isinstance(candidates, str):
+            return self._classes_of_setting("all" if candidates is None else candidates)
         names = np.array(candidates)
         if names.ndim != 1 or len(names) == 0:
             raise InvalidInputError(
-                f"candidates must be a list of class names; got {candidates!r}."
+                f"candidates must be {_SETTINGS} or a list of class names; got {candidates!r}."
             )
         unique, counts = np.unique(names, return_counts=True)
         if counts.max() > 1:
@@ -183,10 +197,10 @@ class Predictor:
             Features.
         y : array-like of shape (n_samples,)
             True classes.
-        candidates : sequence of class names, optional
-            Classes allowed as answers. By default the classes in `y` if none of them was seen in
-            training (the conventional setting, so that scikit-learn's searches with `ClassKFold`
-            work unchanged), otherwise the seen classes and those in `y`.
+        candidates : "all", "seen", "unseen" or sequence of class names, optional
+            Classes allowed as answers; the figure depends on them, so pass them. By default
+            "unseen" if no class in `y` was seen in training (the conventional setting) and
+            otherwise "all" (the generalized one), with a warning that says which.
 
         Returns
         -------
@@ -195,12 +209,8 @@ class Predictor:
         """
         check_is_fitted(self)
         truth = np.asarray(y)
-        names: Any = candidates
-        if names is None:
-            present = np.unique(truth)
-            seen = np.isin(present, self.classes_)
-            names = np.union1d(present, self.classes_) if seen.any() else present
-        return per_class_accuracy(truth, self.predict(X, names))
+        allowed = self._setting_of(truth) if candidates is None else candidates
+        return per_class_accuracy(truth, self.predict(X, allowed))
 
     def add_classes(self, new: Signatures | Mapping[Any, ArrayLike]) -> Self:
         """Make new classes predictable by their signatures; nothing is fitted again.
@@ -251,10 +261,45 @@ class Predictor:
 
     def _check_known(self, names: NDArray, remedy: str) -> None:
         """Refuse names without a signature."""
-        known = set(self.classes_.tolist()) if self.signatures is None else self.signatures_
+        known = set(self.seen_classes_.tolist()) if self.signatures is None else self.signatures_
         unknown = [name for name in names.tolist() if name not in known]
         if unknown:
             raise UnknownClassError(unknown, list(known), remedy)
+
+    def _classes_of_setting(self, setting: str) -> NDArray:
+        """Classes that a setting allows as answers, sorted."""
+        if setting not in ("all", "seen", "unseen"):
+            raise InvalidInputError(
+                f"candidates must be {_SETTINGS} or a list of class names; got {setting!r}."
+            )
+        if setting == "seen":
+            return self.seen_classes_.copy()
+        names = self.classes_.copy() if self.signatures is None else self.classes_
+        if setting == "all":
+            return names
+        unseen = names[~np.isin(names, self.seen_classes_)]
+        if not len(unseen):
+            raise InvalidInputError(
+                "every class was seen in training, so there are no unseen candidates. Add some by "
+                'add_classes, or pass candidates="all".'
+            )
+        return unseen
+
+    def _setting_of(self, y: NDArray) -> str:
+        """Infer the setting from true classes; warn where another one is possible."""
+        self._check_known(np.unique(y), "Correct the label or add the class by add_classes.")
+        setting = "all" if np.isin(y, self.seen_classes_).any() else "unseen"
+        if len(self.classes_) > len(self.seen_classes_):
+            some = "some" if setting == "all" else "none"
+            n = len(self._classes_of_setting(setting))
+            warnings.warn(
+                f"{some} of the classes in y were seen in training, so score allows "
+                f'{n} classes as answers, candidates="{setting}". Pass candidates= to say what '
+                "is allowed.",
+                ZslearnWarning,
+                stacklevel=3,
+            )
+        return setting
 
     def _live(self, candidates: Sequence[Any] | None) -> Recogniser:
         """Return a recogniser over the classifier itself, for one call."""
@@ -268,7 +313,7 @@ class Predictor:
     def _raw_signatures(self, names: NDArray) -> NDArray:
         """Signatures of the given classes as they were given."""
         if self.signatures is None:
-            return np.eye(len(self.classes_))[np.searchsorted(self.classes_, names)]
+            return np.eye(len(self.seen_classes_))[np.searchsorted(self.seen_classes_, names)]
         table = self.signatures_
         return table.vectors if names is table.names else table.rows(names)
 

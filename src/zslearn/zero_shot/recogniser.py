@@ -83,7 +83,7 @@ class Recogniser:
     @property
     def seen(self) -> NDArray[np.bool_]:
         """Which candidates had training samples."""
-        return np.isin(self.names, self._model.classes_)
+        return np.isin(self.names, self._model.seen_classes_)
 
     @property
     def n_features(self) -> int:

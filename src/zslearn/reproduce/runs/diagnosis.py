@@ -58,7 +58,7 @@ def _lam_path(
     found: Any = model.cv_results_
     if found is None:
         raise InvalidInputError("too few seen classes to choose λ; there is no curve to draw.")
-    labels = np.searchsorted(model.classes_, y)
+    labels = np.searchsorted(model.seen_classes_, y)
     moments = Moments.of(X, labels)
     lams, held_out = _curves(found)
     equation = autoencoder_equation(moments, model.seen_signatures_, float(lams.max()))

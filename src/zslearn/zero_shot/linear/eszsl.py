@@ -89,7 +89,7 @@ class ESZSLClassifier(LinearZeroShotClassifier, BilinearClassifier):
     >>> seen = data.rows(data.split("standard").seen)
     >>> clf = ESZSLClassifier(data.signatures).fit(data.X[seen], data.y[seen])
     >>> unseen = data.rows(data.split("standard").unseen)
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.8
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.8
     True
     """
 

@@ -77,7 +77,7 @@ class KernelESZSLClassifier(BilinearClassifier):
     >>> seen = data.rows(data.split("standard").seen)
     >>> clf = KernelESZSLClassifier(data.signatures).fit(data.X[seen], data.y[seen])
     >>> unseen = data.rows(data.split("standard").unseen)
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.7
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.7
     True
     """
 

@@ -60,7 +60,7 @@ class RidgeClassifierFS(LinearZeroShotClassifier):
     >>> seen = data.rows(data.split("standard").seen)
     >>> clf = RidgeClassifierFS(data.signatures).fit(data.X[seen], data.y[seen])
     >>> unseen = data.rows(data.split("standard").unseen)
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.8
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.8
     True
     """
 
@@ -144,7 +144,7 @@ class RRZSLClassifier(LinearZeroShotClassifier):
     >>> seen = data.rows(data.split("standard").seen)
     >>> clf = RRZSLClassifier(data.signatures).fit(data.X[seen], data.y[seen])
     >>> unseen = data.rows(data.split("standard").unseen)
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.9
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.9
     True
     """
 

@@ -106,7 +106,7 @@ class SAEClassifier(MomentClassifier):
     >>> split = animals.split("proposed")
     >>> seen, unseen = animals.rows(split.seen), animals.rows(split.unseen)
     >>> clf = SAEClassifier(animals.signatures, lam=1.0).fit(animals.X[seen], animals.y[seen])
-    >>> accuracy = clf.score(animals.X[unseen], animals.y[unseen])
+    >>> accuracy = clf.score(animals.X[unseen], animals.y[unseen], candidates="unseen")
     >>> accuracy > 0.4
     True
     """
@@ -191,7 +191,7 @@ class SAEClassifier(MomentClassifier):
 
     def _learn(self, gathered: Gathered) -> None:
         self._moments = None
-        named = [self.classes_[part.classes] for part in gathered.parts]
+        named = [self.seen_classes_[part.classes] for part in gathered.parts]
         self.folds_ = named if gathered.has_folds else []
         self._choose_lam(gathered)
         equation = autoencoder_equation(

@@ -93,7 +93,7 @@ class BaFCClassifier(NetworkClassifier):
     >>> split = data.split("standard")
     >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
     >>> clf = BaFCClassifier(data.signatures, epochs=5).fit(data.X[seen], data.y[seen])
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.6
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.6
     True
     """
 

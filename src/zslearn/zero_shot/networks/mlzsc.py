@@ -93,7 +93,7 @@ class MLZSCClassifier(NetworkClassifier):
     >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
     >>> clf = MLZSCClassifier(data.signatures, epochs=10, learning_rate=1e-3)
     >>> clf = clf.fit(data.X[seen], data.y[seen])
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.8
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.8
     True
     """
 

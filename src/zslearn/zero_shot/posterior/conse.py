@@ -65,7 +65,7 @@ class ConSEClassifier(PosteriorClassifier):
     >>> seen = data.rows(data.split("standard").seen)
     >>> clf = ConSEClassifier(data.signatures).fit(data.X[seen], data.y[seen])
     >>> unseen = data.rows(data.split("standard").unseen)
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.3
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.3
     True
     """
 

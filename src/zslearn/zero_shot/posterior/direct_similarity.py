@@ -64,7 +64,7 @@ class DirectSimilarityClassifier(PosteriorClassifier):
     >>> seen = data.rows(data.split("standard").seen)
     >>> clf = DirectSimilarityClassifier(data.signatures).fit(data.X[seen], data.y[seen])
     >>> unseen = data.rows(data.split("standard").unseen)
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.3
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.3
     True
     """
 

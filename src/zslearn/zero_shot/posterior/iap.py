@@ -67,7 +67,7 @@ class IAPClassifier(PosteriorClassifier):
     >>> seen = data.rows(data.split("standard").seen)
     >>> clf = IAPClassifier(data.signatures).fit(data.X[seen], data.y[seen])
     >>> unseen = data.rows(data.split("standard").unseen)
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.3
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.3
     True
     """
 

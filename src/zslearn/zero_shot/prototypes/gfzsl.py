@@ -79,7 +79,7 @@ class GFZSLClassifier(ZeroShotClassifier):
     >>> seen = data.rows(data.split("standard").seen)
     >>> clf = GFZSLClassifier(data.signatures).fit(data.X[seen], data.y[seen])
     >>> unseen = data.rows(data.split("standard").unseen)
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.5
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.5
     True
     """
 

@@ -87,7 +87,7 @@ class NCMClassifier(ZeroShotClassifier):
     >>> seen = data.rows(data.split("standard").seen)
     >>> clf = NCMClassifier(data.signatures).fit(data.X[seen], data.y[seen])
     >>> unseen = data.rows(data.split("standard").unseen)
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.4
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.4
     True
     """
 

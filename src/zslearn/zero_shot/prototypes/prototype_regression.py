@@ -100,7 +100,7 @@ class PrototypeRegression(MomentClassifier):
     >>> split = data.split("standard")
     >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
     >>> clf = PrototypeRegression(data.signatures).fit(data.X[seen], data.y[seen])
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.9
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.9
     True
     """
 
@@ -188,7 +188,7 @@ class PrototypeRegression(MomentClassifier):
         sample = self._powered(X, self.power_)
         contributions = kernel * (np.asarray(sample @ self.dual_coef_.T)[0] - self.dual_shift_)
         offset = -0.5 * float(kernel @ self.dual_gram_ @ kernel)
-        return Explanation.of([str(label) for label in self.classes_], contributions, offset)
+        return Explanation.of([str(label) for label in self.seen_classes_], contributions, offset)
 
     def _prepare(self, S: NDArray) -> Targets:
         kernel = self._kernel(S)

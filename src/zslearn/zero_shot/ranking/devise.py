@@ -74,7 +74,7 @@ class DeViSEClassifier(BilinearClassifier):
     >>> split = data.split("standard")
     >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
     >>> clf = DeViSEClassifier(data.signatures).fit(data.X[seen], data.y[seen])
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.9
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.9
     True
     """
 

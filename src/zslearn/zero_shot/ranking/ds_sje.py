@@ -78,7 +78,7 @@ class DSSJEClassifier(BilinearClassifier):
     >>> split = data.split("standard")
     >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
     >>> clf = DSSJEClassifier(data.signatures).fit(data.X[seen], data.y[seen])
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.9
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.9
     True
     """
 

@@ -95,7 +95,7 @@ class JLSEClassifier(ZeroShotClassifier):
     >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
     >>> clf = JLSEClassifier(data.signatures, temperature=10.0)
     >>> clf = clf.fit(data.X[seen], data.y[seen])
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.6
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.6
     True
     """
 

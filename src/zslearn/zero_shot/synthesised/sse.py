@@ -95,7 +95,7 @@ class SSEClassifier(GradientClassifier):
     >>> split = data.split("standard")
     >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
     >>> clf = SSEClassifier(data.signatures).fit(data.X[seen], data.y[seen])
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.6
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.6
     True
     """
 

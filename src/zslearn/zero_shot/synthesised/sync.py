@@ -111,7 +111,7 @@ class SynCClassifier(ZeroShotClassifier):
     >>> split = data.split("standard")
     >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
     >>> clf = SynCClassifier(data.signatures).fit(data.X[seen], data.y[seen])
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.9
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.9
     True
     """
 
@@ -177,8 +177,8 @@ class SynCClassifier(ZeroShotClassifier):
         return ScoreForm((Branch(None, prepared),), self.feature_norm)
 
     def _explain(self, X: Features, s: NDArray) -> Explanation:
-        seen = len(self.phantoms_) == len(self.classes_)
-        phantoms = self.classes_ if seen else range(1, len(self.phantoms_) + 1)
+        seen = len(self.phantoms_) == len(self.seen_classes_)
+        phantoms = self.seen_classes_ if seen else range(1, len(self.phantoms_) + 1)
         names = [str(name) if seen else f"phantom {name}" for name in phantoms]
         return Explanation.of(names, self._mixing(s[None])[0] * (self.coef_ @ X[0]))
 

@@ -66,7 +66,7 @@ class PSTClassifier(ZeroShotClassifier):
     >>> seen = data.rows(data.split("standard").seen)
     >>> clf = PSTClassifier(data.signatures).fit(data.X[seen], data.y[seen])
     >>> unseen = data.rows(data.split("standard").unseen)
-    >>> clf.score(data.X[unseen], data.y[unseen]) > 0.3
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.3
     True
     """
 
@@ -109,7 +109,7 @@ class PSTClassifier(ZeroShotClassifier):
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         base = ConSEClassifier() if self.estimator is None else clone(self.estimator)
         self.estimator_ = base.set_params(signatures=self.signatures)
-        self.estimator_.fit(X, self.classes_[y])
+        self.estimator_.fit(X, self.seen_classes_[y])
         self.best_params_ = _of_estimator(self.estimator_.best_params_)
         found = self.estimator_.cv_results_
         if found is not None:
