@@ -101,8 +101,24 @@ def test_grid_search_chooses_by_unseen_classes(numbered):
 
 
 def test_repr_tells_the_parameters():
-    expected = "ClassKFold(n_splits=3, random_state=0, shuffle=True)"
+    expected = "ClassKFold(holdout=0, n_splits=3, random_state=0, shuffle=True)"
     assert repr(ClassKFold(3, shuffle=True, random_state=0)) == expected
+
+
+def test_a_share_of_the_other_classes_is_tested_too():
+    y = np.repeat(["bat", "cow", "fox", "owl"], 10)
+    plain, both = ClassKFold(2), ClassKFold(2, holdout=0.2, random_state=0)
+    for (train, test), (less, more) in zip(plain.split(y, y), both.split(y, y), strict=True):
+        assert set(test) < set(more)
+        assert sorted([*less, *more]) == list(range(40))
+        held_out = np.setdiff1d(more, test)
+        names, counts = np.unique(y[held_out], return_counts=True)
+        assert names.tolist() == np.unique(y[train]).tolist()
+        assert counts.tolist() == [2, 2]
+    again = [test.tolist() for _, test in both.split(y, y)]
+    assert again == [test.tolist() for _, test in both.split(y, y)]
+    with pytest.raises(InvalidInputError, match=r"holdout must be a number .*got 1"):
+        ClassKFold(2, holdout=1)
 
 
 def test_integer_valued_floats_are_classes():

@@ -11,7 +11,12 @@ from zslearn.datasets import make_zero_shot
 from zslearn.estimator_checks import parametrize_with_zero_shot_checks
 from zslearn.evaluation import GeneralizedProtocol
 from zslearn.exceptions import InvalidInputError
-from zslearn.metrics import harmonic_mean, per_class_accuracy, seen_unseen_curve
+from zslearn.metrics import (
+    harmonic_mean,
+    make_zero_shot_scorer,
+    per_class_accuracy,
+    seen_unseen_curve,
+)
 from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot import CalibratedStacking, ConSEClassifier, LegacyCUB, SAEClassifier
 from zslearn.zero_shot.calibration import MAX_KEPT, choose_gamma
@@ -167,7 +172,8 @@ def test_new_classes_count_as_unseen(data, task):
 def test_goes_with_scikit_learn_searches_and_clones(data, task):
     clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), gamma=0.1)
     assert clone(clf).get_params()["estimator__lam"] == 1.0
-    search = GridSearchCV(clf, {"estimator__lam": [0.1, 1.0], "gamma": [0.0]}, cv=ClassKFold(3))
+    grid = {"estimator__lam": [0.1, 1.0], "gamma": [0.0]}
+    search = GridSearchCV(clf, grid, cv=ClassKFold(3), scoring=make_zero_shot_scorer("unseen"))
     search.fit(data.X[task.train], data.y[task.train])
     assert search.best_params_["estimator__lam"] in (0.1, 1.0)
 

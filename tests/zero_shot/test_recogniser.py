@@ -70,7 +70,7 @@ def test_what_a_recogniser_knows_of_its_candidates(data):
     assert recogniser.seen.tolist() == [False, True, False]
     assert recogniser.signatures == data.signatures.subset(names)
     assert repr(recogniser) == "Recogniser(SAEClassifier, 3 candidates)"
-    assert clf.recogniser().signatures == data.signatures
+    assert clf.recogniser().signatures == data.signatures.subset(clf.classes_)
     changed = recogniser.replace("seen0", np.arange(7.0)).replace("okapi", np.ones(7))
     assert changed.seen.tolist() == [False, True, False, False]
     np.testing.assert_array_equal(changed.signatures["seen0"], np.arange(7.0))

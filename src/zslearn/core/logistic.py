@@ -50,6 +50,10 @@ class LogisticModel:
         """Return ``X W + b``, of shape (n_samples, n_outputs), in the precision of X."""
         return logits(X, self.coef, self.intercept)
 
+    def probabilities(self, X: NDArray) -> NDArray:
+        """Return the probability of each of independent yes/no outputs."""
+        return np.asarray(expit(self.logits(X)))
+
     def in_features(self, axes: Axes) -> LogisticModel:
         """Return a model on coordinates as a model on the features themselves."""
         coef = axes.rotation @ self.coef

@@ -16,6 +16,7 @@ ESTIMATORS = {
     "SemanticAutoencoderCV": "zslearn.autoencoder:SemanticAutoencoderCV",
     "ImageSegmenter": "zslearn.cluster:ImageSegmenter",
     "sklearn.LogisticRegression": "sklearn.linear_model:LogisticRegression",
+    "sklearn.GaussianNB": "sklearn.naive_bayes:GaussianNB",
     "sklearn.StandardScaler": "sklearn.preprocessing:StandardScaler",
     "sklearn.PCA": "sklearn.decomposition:PCA",
 }

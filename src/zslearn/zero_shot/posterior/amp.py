@@ -47,15 +47,17 @@ class AMPClassifier(PosteriorClassifier):
         Posterior = softmax(logits / temperature).
     feature_norm, signature_norm : {"l2", None}, default="l2"
         Scale every sample and every signature (then each of its spaces) to unit length.
-    penalty, max_iter, cv, random_state, verbose
+    classifier, penalty, max_iter, cv, random_state, verbose
         As in `ConSEClassifier`.
 
     Attributes
     ----------
     n_neighbors_, width_, center_, balance_, temperature_ : int, float, bool, bool, float
         Values used.
+    classifier_ : estimator or None
+        The fitted seen-class classifier, if one was given.
     coef_, intercept_ : ndarrays of shape (n_features, n_seen) and (n_seen,)
-        The seen-class classifier.
+        Otherwise the logistic regression.
     cv_results_ : dict or None
         Held-out accuracy of every point tried, with scikit-learn's keys.
     best_params_ : dict
@@ -107,6 +109,7 @@ class AMPClassifier(PosteriorClassifier):
         temperature: float | str = "cv",
         feature_norm: str | None = "l2",
         signature_norm: str | None = "l2",
+        classifier: Any = None,
         penalty: float = 1e-5,
         max_iter: int = 30,
         cv: int = 3,
@@ -122,6 +125,7 @@ class AMPClassifier(PosteriorClassifier):
         self.temperature = temperature
         self.feature_norm = feature_norm
         self.signature_norm = signature_norm
+        self.classifier = classifier
         self.penalty = penalty
         self.max_iter = max_iter
         self.cv = cv

@@ -13,6 +13,7 @@ from zslearn._parameters import Number, Whole
 from zslearn.core.axes import Axes
 from zslearn.core.logistic import LogisticModel
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.posterior.given_classifier import CLASSIFIER, GivenClassifier
 from zslearn.zero_shot.posterior.seen_classifier import (
     fit_seen_classifier,
     iteration_lines,
@@ -49,8 +50,10 @@ class PosteriorClassifier(ZeroShotClassifier):
 
     Attributes
     ----------
+    classifier_ : estimator or None
+        The fitted seen-class classifier, if one was given.
     coef_ : ndarray of shape (n_features, n_seen)
-        Weights of the seen-class classifier.
+        Otherwise the weights of the logistic regression.
     intercept_ : ndarray of shape (n_seen,)
         Its intercepts.
     n_iter_ : int
@@ -65,12 +68,14 @@ class PosteriorClassifier(ZeroShotClassifier):
     """
 
     _free: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+    classifier: Any
     penalty: float
     max_iter: int
     cv: int
     random_state: int | None
     verbose: int
     parameter_constraints: ClassVar = {
+        "classifier": CLASSIFIER,
         "penalty": Number(above=0),
         "max_iter": Whole(1),
     }
@@ -79,15 +84,26 @@ class PosteriorClassifier(ZeroShotClassifier):
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X = dense(X)
         self.prior_ = np.bincount(y) / len(y)
-        axes = Axes.of(X)
-        Z = axes.coordinates(X)
+        # A classifier that was given gets the features themselves, ours their principal axes.
+        axes = Axes.of(X) if self.classifier is None else None
+        Z = X if axes is None else axes.coordinates(X)
         for name, value in self._chosen(Z, y, axes).items():
             setattr(self, f"{name}_", value)
-        model = self._classifier(Z, y, axes).in_features(axes)
-        self.coef_, self.intercept_ = model.coef, model.intercept
-        self.n_iter_ = max(model.n_iter, 1)
+        self._keep(self._classifier(Z, y, axes), axes)
 
-    def _classifier(self, Z: NDArray, y: NDArray[np.intp], axes: Axes) -> LogisticModel:
+    def _keep(self, model: LogisticModel | GivenClassifier, axes: Axes | None) -> None:
+        """Set the learned state."""
+        self.classifier_ = model.fitted if isinstance(model, GivenClassifier) else None
+        if isinstance(model, LogisticModel) and axes is not None:
+            model = model.in_features(axes)
+            self.coef_, self.intercept_ = model.coef, model.intercept
+            self.n_iter_ = max(model.n_iter, 1)
+
+    def _classifier(
+        self, Z: NDArray, y: NDArray[np.intp], axes: Axes | None
+    ) -> LogisticModel | GivenClassifier:
+        if axes is None:
+            return GivenClassifier.fit(self.classifier, Z, y)
         return fit_seen_classifier(
             Z,
             y,
@@ -97,7 +113,7 @@ class PosteriorClassifier(ZeroShotClassifier):
             progress=iteration_lines(self),
         )
 
-    def _chosen(self, Z: NDArray, y: NDArray[np.intp], axes: Axes) -> Point:
+    def _chosen(self, Z: NDArray, y: NDArray[np.intp], axes: Axes | None) -> Point:
         """Take what was given, and choose the rest by holding out classes."""
         rows = even_rows(y, _SEARCH_ROWS, np.random.default_rng(self.random_state))
         Z, y = Z[rows], y[rows]
@@ -123,7 +139,13 @@ class PosteriorClassifier(ZeroShotClassifier):
         return self._relate(S, self._known(), self._point())
 
     def _score(self, X: Features, prepared: Any) -> NDArray:
-        return self._rank(seen_logits(self, X), prepared, self._known(), self._point())
+        return self._rank(self._logits(X), prepared, self._known(), self._point())
+
+    def _logits(self, X: Features) -> NDArray:
+        """Logits of the seen classes, of shape (n_samples, n_seen)."""
+        if self.classifier_ is None:
+            return seen_logits(self, X)
+        return GivenClassifier(self.classifier_).logits(dense(X))
 
     def _relate(self, candidates: NDArray, known: Known, point: dict[str, Any]) -> Any:
         raise NotImplementedError

@@ -35,8 +35,10 @@ class ConSEClassifier(PosteriorClassifier):
         on CUB (EfficientNet features, 50 unseen classes).
     feature_norm, signature_norm : {"l2", None}, default="l2"
         Scale every sample and every signature to unit length, at fit and at prediction.
+    classifier : scikit-learn classifier with ``predict_proba``, optional
+        Classifier of the seen classes; it is cloned. By default logistic regression.
     penalty : float, default=1e-5
-        Penalty of the seen-class classifier.
+        Penalty of the logistic regression.
     max_iter : int, default=30
         Maximum number of its iterations.
     cv : int, default=3
@@ -50,8 +52,10 @@ class ConSEClassifier(PosteriorClassifier):
     ----------
     temperature_, center_ : float, bool
         Values used.
+    classifier_ : estimator or None
+        The fitted seen-class classifier, if one was given.
     coef_, intercept_ : ndarrays of shape (n_features, n_seen) and (n_seen,)
-        The seen-class classifier.
+        Otherwise the logistic regression.
     cv_results_ : dict or None
         Held-out accuracy of every point tried, with scikit-learn's keys.
     best_params_ : dict
@@ -91,6 +95,7 @@ class ConSEClassifier(PosteriorClassifier):
         center: bool | str = "cv",
         feature_norm: str | None = "l2",
         signature_norm: str | None = "l2",
+        classifier: Any = None,
         penalty: float = 1e-5,
         max_iter: int = 30,
         cv: int = 3,
@@ -103,6 +108,7 @@ class ConSEClassifier(PosteriorClassifier):
         self.center = center
         self.feature_norm = feature_norm
         self.signature_norm = signature_norm
+        self.classifier = classifier
         self.penalty = penalty
         self.max_iter = max_iter
         self.cv = cv

@@ -21,6 +21,7 @@ from zslearn.zero_shot.posterior.binary_attributes import (
     prior,
     thresholds,
 )
+from zslearn.zero_shot.posterior.given_classifier import CLASSIFIER, GivenAttributeClassifiers
 from zslearn.zero_shot.posterior.seen_classifier import iteration_lines, seen_logits
 from zslearn.zero_shot.search import (
     Fold,
@@ -45,8 +46,8 @@ class DAPClassifier(ZeroShotClassifier):
     Classes have or lack each attribute (B, from a threshold). A classifier for each attribute
     gives ``p_m(x)``, and a class scores
     ``Σ_m B_cm log(p_m / π_m) + (1 − B_cm) log((1 − p_m) / (1 − π_m))`` with the prior π of the
-    attributes. Here all attributes are learned at once by logistic regression; the paper uses
-    calibrated kernel SVMs.
+    attributes. Here all attributes are learned at once by logistic regression, unless another
+    classifier is given; the paper uses calibrated kernel SVMs.
 
     Parameters
     ----------
@@ -57,8 +58,12 @@ class DAPClassifier(ZeroShotClassifier):
         (the paper, on all classes), or above the mean of that attribute.
     prior : {"seen", None}, default="seen"
         Divide by the share of seen classes that have the attribute, or not.
+    classifier : scikit-learn classifier with ``predict_proba``, optional
+        Classifier of one attribute; it is cloned for each. An attribute that all seen classes have,
+        or none, then counts for nothing. By default logistic regression. Give one where attributes
+        are no linear function of the features, as in measurements of sensors.
     penalty : "cv" or float, default="cv"
-        Penalty of the attribute classifiers, see `zslearn.core.logistic.fit_logistic`.
+        Penalty of the logistic regression, see `zslearn.core.logistic.fit_logistic`.
     feature_norm : {"l2", None}, default="l2"
         Scale every sample to unit length, at fit and at prediction.
     signature_norm : {"l2", None}, default=None
@@ -75,12 +80,15 @@ class DAPClassifier(ZeroShotClassifier):
 
     Attributes
     ----------
-    threshold_, penalty_ : str, float
-        Values used.
+    threshold_, penalty_ : str, float or None
+        Values used; a classifier that was given has no penalty.
     thresholds_, prior_ : ndarrays of shape (n_dimensions,)
         Threshold and prior of each attribute.
+    classifiers_ : list of estimators or None
+        The fitted attribute classifiers, if one was given; None in the list for an attribute that
+        all seen classes have, or none.
     coef_, intercept_ : ndarrays of shape (n_features, n_dimensions) and (n_dimensions,)
-        The attribute classifiers.
+        Otherwise the logistic regression.
     cv_results_ : dict or None
         Held-out accuracy of every point tried, with scikit-learn's keys.
     best_params_ : dict
@@ -104,6 +112,7 @@ class DAPClassifier(ZeroShotClassifier):
     parameter_constraints: ClassVar = {
         "threshold": Either("cv", *THRESHOLDS),
         "prior": Either(*PRIORS),
+        "classifier": CLASSIFIER,
         "penalty": Either("cv", Number(above=0)),
         "max_iter": Whole(1),
     }
@@ -120,6 +129,7 @@ class DAPClassifier(ZeroShotClassifier):
         *,
         threshold: str = "cv",
         prior: str | None = "seen",
+        classifier: Any = None,
         penalty: float | str = "cv",
         feature_norm: str | None = "l2",
         signature_norm: str | None = None,
@@ -131,6 +141,7 @@ class DAPClassifier(ZeroShotClassifier):
         self.signatures = signatures
         self.threshold = threshold
         self.prior = prior
+        self.classifier = classifier
         self.penalty = penalty
         self.feature_norm = feature_norm
         self.signature_norm = signature_norm
@@ -141,23 +152,33 @@ class DAPClassifier(ZeroShotClassifier):
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X = dense(X)
-        axes = Axes.of(X)
-        Z = axes.coordinates(X)
+        # A classifier that was given gets the features themselves, ours their principal axes.
+        axes = Axes.of(X) if self.classifier is None else None
+        Z = X if axes is None else axes.coordinates(X)
         chosen = self._chosen(Z, y, axes)
-        self.threshold_, self.penalty_ = chosen["threshold"], float(chosen["penalty"])
+        self.threshold_, self.penalty_ = chosen["threshold"], chosen.get("penalty")
         self.thresholds_ = thresholds(self.seen_signatures_, self.threshold_)
-        self.prior_ = prior(self._binary(self.seen_signatures_), self.prior)
         B = self._binary(self.seen_signatures_)
-        model = self._classifiers(Z, y, B, self.penalty_, axes).in_features(axes)
-        self.coef_, self.intercept_ = model.coef, model.intercept
-        self.n_iter_ = max(model.n_iter, 1)
+        self.prior_ = prior(B, self.prior)
+        self._keep(self._classifiers(Z, B[y], self.penalty_, axes), axes)
 
-    def _chosen(self, Z: NDArray, y: NDArray[np.intp], axes: Axes) -> Point:
+    def _keep(self, model: LogisticModel | GivenAttributeClassifiers, axes: Axes | None) -> None:
+        """Set the learned state."""
+        self.classifiers_ = model.fitted if isinstance(model, GivenAttributeClassifiers) else None
+        if isinstance(model, LogisticModel) and axes is not None:
+            model = model.in_features(axes)
+            self.coef_, self.intercept_ = model.coef, model.intercept
+            self.n_iter_ = max(model.n_iter, 1)
+
+    def _chosen(self, Z: NDArray, y: NDArray[np.intp], axes: Axes | None) -> Point:
         """Take what was given, and choose the rest by holding out classes."""
         rows = even_rows(y, _SEARCH_ROWS, np.random.default_rng(self.random_state))
-        few = axes.restricted(_SEARCH_AXES)
-        Z, y = Z[rows, :_SEARCH_AXES], y[rows]
-        points = grid_points(self, {"threshold": THRESHOLDS, "penalty": _PENALTIES})
+        Z, y, few = Z[rows], y[rows], axes
+        grid: dict[str, tuple[Any, ...]] = {"threshold": THRESHOLDS}
+        if few is not None:
+            few, Z = few.restricted(_SEARCH_AXES), Z[:, :_SEARCH_AXES]
+            grid["penalty"] = _PENALTIES
+        points = grid_points(self, grid)
 
         def judge(fold: Fold) -> list[float]:
             return [self._held_out(Z, y, few, fold, point) for point in points]
@@ -165,24 +186,27 @@ class DAPClassifier(ZeroShotClassifier):
         return choose_parameters(self, points, unseen_class_folds(self, y), judge)
 
     def _held_out(
-        self, Z: NDArray, y: NDArray[np.intp], axes: Axes, fold: Fold, point: Point
+        self, Z: NDArray, y: NDArray[np.intp], axes: Axes | None, fold: Fold, point: Point
     ) -> float:
         S = self.seen_signatures_
         B = (thresholds(S[fold.known], point["threshold"]) < S).astype(np.float64)
-        model = self._classifiers(Z[fold.train], y[fold.train], B, point["penalty"], axes)
-        P = expit(model.logits(Z[fold.held_out]))
+        targets = B[y[fold.train]]
+        model = self._classifiers(Z[fold.train], targets, point.get("penalty"), axes)
+        P = model.probabilities(Z[fold.held_out])
         ranked = attribute_scores(P, B[fold.new], prior(B[fold.known], self.prior))
         return held_out_accuracy(ranked, fold.y_held_out)
 
     def _classifiers(
-        self, Z: NDArray, y: NDArray[np.intp], B: NDArray, penalty: float, axes: Axes
-    ) -> LogisticModel:
+        self, Z: NDArray, targets: NDArray, penalty: Any, axes: Axes | None
+    ) -> LogisticModel | GivenAttributeClassifiers:
+        if axes is None:
+            return GivenAttributeClassifiers.fit(self.classifier, Z, targets)
         return fit_logistic(
             Z,
-            B[y],
+            targets,
             "sigmoid",
             axes,
-            penalty=penalty,
+            penalty=float(penalty),
             max_iter=int(self.max_iter),
             progress=iteration_lines(self),
         )
@@ -193,10 +217,16 @@ class DAPClassifier(ZeroShotClassifier):
     def _prepare(self, S: NDArray) -> NDArray:
         return self._binary(S)
 
+    def _probabilities(self, X: Features) -> NDArray:
+        """Probability of each attribute, of shape (n_samples, n_dimensions)."""
+        if self.classifiers_ is None:
+            return expit(seen_logits(self, X))
+        return GivenAttributeClassifiers(self.classifiers_).probabilities(dense(X))
+
     def _score(self, X: Features, prepared: NDArray) -> NDArray:
-        return attribute_scores(expit(seen_logits(self, X)), prepared, self.prior_)
+        return attribute_scores(self._probabilities(X), prepared, self.prior_)
 
     def _explain(self, X: Features, s: NDArray) -> Explanation:
-        p = expit(seen_logits(self, X))[0]
+        p = self._probabilities(X)[0]
         terms = attribute_contributions(p, self._binary(s), self.prior_)
         return Explanation.of(self.signatures_.dimensions, terms)

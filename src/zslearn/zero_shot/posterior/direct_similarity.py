@@ -40,7 +40,7 @@ class DirectSimilarityClassifier(PosteriorClassifier):
         Subtract the mean of the seen signatures before the cosine similarity is taken.
     feature_norm, signature_norm : {"l2", None}, default="l2"
         Scale every sample and every signature to unit length, at fit and at prediction.
-    penalty, max_iter, cv, random_state, verbose
+    classifier, penalty, max_iter, cv, random_state, verbose
         As in `ConSEClassifier`.
 
     Attributes
@@ -49,8 +49,10 @@ class DirectSimilarityClassifier(PosteriorClassifier):
         Values used.
     prior_ : ndarray of shape (n_seen,)
         P(y), the share of each seen class in training.
+    classifier_ : estimator or None
+        The fitted seen-class classifier, if one was given.
     coef_, intercept_ : ndarrays of shape (n_features, n_seen) and (n_seen,)
-        The seen-class classifier.
+        Otherwise the logistic regression.
     cv_results_ : dict or None
         Held-out accuracy of every point tried, with scikit-learn's keys.
     best_params_ : dict
@@ -95,6 +97,7 @@ class DirectSimilarityClassifier(PosteriorClassifier):
         center: bool | str = "cv",
         feature_norm: str | None = "l2",
         signature_norm: str | None = "l2",
+        classifier: Any = None,
         penalty: float = 1e-5,
         max_iter: int = 30,
         cv: int = 3,
@@ -109,6 +112,7 @@ class DirectSimilarityClassifier(PosteriorClassifier):
         self.center = center
         self.feature_norm = feature_norm
         self.signature_norm = signature_norm
+        self.classifier = classifier
         self.penalty = penalty
         self.max_iter = max_iter
         self.cv = cv

@@ -19,7 +19,6 @@ from zslearn.zero_shot.posterior.binary_attributes import (
     prior,
     thresholds,
 )
-from zslearn.zero_shot.posterior.seen_classifier import seen_logits
 from zslearn.zero_shot.tags import ZeroShotTags
 
 
@@ -45,15 +44,17 @@ class IAPClassifier(PosteriorClassifier):
         Scale every sample to unit length, at fit and at prediction.
     signature_norm : {"l2", None}, default=None
         Scale every signature to unit length before it is compared with the threshold.
-    penalty, max_iter, cv, random_state, verbose
+    classifier, penalty, max_iter, cv, random_state, verbose
         As in `ConSEClassifier`.
 
     Attributes
     ----------
     threshold_, temperature_ : str, float
         Values used.
+    classifier_ : estimator or None
+        The fitted seen-class classifier, if one was given.
     coef_, intercept_ : ndarrays of shape (n_features, n_seen) and (n_seen,)
-        The seen-class classifier.
+        Otherwise the logistic regression.
     cv_results_ : dict or None
         Held-out accuracy of every point tried, with scikit-learn's keys.
     best_params_ : dict
@@ -93,6 +94,7 @@ class IAPClassifier(PosteriorClassifier):
         temperature: float | str = "cv",
         feature_norm: str | None = "l2",
         signature_norm: str | None = None,
+        classifier: Any = None,
         penalty: float = 1e-5,
         max_iter: int = 30,
         cv: int = 3,
@@ -105,6 +107,7 @@ class IAPClassifier(PosteriorClassifier):
         self.temperature = temperature
         self.feature_norm = feature_norm
         self.signature_norm = signature_norm
+        self.classifier = classifier
         self.penalty = penalty
         self.max_iter = max_iter
         self.cv = cv
@@ -124,7 +127,7 @@ class IAPClassifier(PosteriorClassifier):
     def _explain(self, X: Features, s: NDArray) -> Explanation:
         known, point = self._known(), self._point()
         seen = self._relate(known.signatures, known, point)
-        p = (posterior(seen_logits(self, X), point["temperature"]) @ seen)[0]
+        p = (posterior(self._logits(X), point["temperature"]) @ seen)[0]
         b = self._relate(s[None], known, point)[0]
         terms = attribute_contributions(p, b, prior(seen, self.prior))
         return Explanation.of(self.signatures_.dimensions, terms)
