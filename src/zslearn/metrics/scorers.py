@@ -130,7 +130,7 @@ class ZeroShotScorer:
                 "trained on. Use cv=ClassKFold(holdout=0.2)."
             )
 
-    def _allowed(self, classifier: Any, y: NDArray, unseen: NDArray[np.bool_]) -> NDArray:
+    def _allowed(self, classifier: Any, y: NDArray[Any], unseen: NDArray[np.bool_]) -> NDArray[Any]:
         """Classes allowed as answers."""
         if self.candidates is not None:
             return np.asarray(classifier.candidate_names(self.candidates))
