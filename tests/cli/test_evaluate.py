@@ -1,12 +1,24 @@
 import csv
 import json
 
+import numpy as np
 import pytest
+from sklearn.decomposition import PCA
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from zslearn.datasets import load_table
+from zslearn.cli.known_steps import (
+    CLASSIFIERS,
+    TRANSFORMERS,
+    make_inner_classifier,
+    make_transformer,
+)
+from zslearn.datasets import ClassSplit, load_table
 from zslearn.evaluation import ConventionalProtocol, GeneralizedProtocol
 from zslearn.evaluation import evaluate as measure
-from zslearn.zero_shot import METHODS, SAEClassifier
+from zslearn.model_selection import ClassKFold
+from zslearn.zero_shot import METHODS, DAPClassifier, SAEClassifier, ZeroShotTags
 from zslearn.zero_shot.registry import Method
 
 UNSEEN = "unseen0,unseen1,unseen2"
@@ -85,7 +97,7 @@ class Failing(SAEClassifier):
 
 
 def test_a_method_that_fails_is_a_row_with_its_reason(run, own, monkeypatch):
-    broken = Method("sae:SAEClassifier", "Broken")
+    broken = Method("linear.sae:SAEClassifier", "Broken", ZeroShotTags())
     monkeypatch.setitem(METHODS, "broken", broken)
     monkeypatch.setattr(Method, "estimator", property(lambda self: _class_of(self)))
     result = run("evaluate", *own_arguments(own), "--method", "broken,sae", "--json")
@@ -107,6 +119,59 @@ def test_data_that_no_method_can_be_measured_on_is_one_error(refused, own):
     line = refused("evaluate", *options, "--signatures", own / "classes.csv")
     assert "unseen class" in line
     assert "no test row" in line
+    assert "--cv 5" in line
+
+
+def test_own_files_without_unseen_samples_are_measured_by_folds_of_classes(run, own):
+    files = ["--features", own / "X.csv", "--labels", own / "y.csv"]
+    files += ["--signatures", own / "classes.csv", "--method", "sae"]
+    result = run("evaluate", *files, "--cv", "4", "--json")
+    assert result.exit_code == 0, result.stderr
+    (row,) = json.loads(result.stdout)
+    data = load_table(own / "X.csv", own / "y.csv", own / "classes.csv")
+    folds = ClassKFold(4, shuffle=True, random_state=0).class_folds(data.y)
+    accuracies = [
+        measure(data, "sae", ConventionalProtocol(ClassSplit(np.setdiff1d(data.y, fold), fold)))
+        for fold in folds
+    ]
+    wanted = np.mean([found.metrics["per_class_accuracy"] for found in accuracies])
+    assert row["per_class_accuracy"] == pytest.approx(wanted)
+    assert (row["method"], row["n_splits"]) == ("sae", 4)
+    table = run("evaluate", *files, "--cv", "4").stdout
+    assert "mean over 4 folds of the seen classes, with 2 candidates each" in table
+    assert run("evaluate", *files, "--cv", "4", "--protocol", "gzsl").exit_code == 0
+
+
+def test_more_folds_than_classes_and_plots_of_folds_are_refused(run, refused, own):
+    files = ["--features", own / "X.csv", "--labels", own / "y.csv"]
+    files += ["--signatures", own / "classes.csv"]
+    assert "cannot make 9 folds of 8 classes" in refused("evaluate", *files, "--cv", "9")
+    assert run("evaluate", *files, "--cv", "1").exit_code == 2
+    assert run("evaluate", *files, "--cv", "2", "--plot", own / "f.png").exit_code == 2
+
+
+def test_steps_and_classifiers_by_name(run, refused, own):
+    options = ["--method", "dap", "-P", "classifier=gaussian-nb", "--preprocess", "standardize,pca"]
+    (row,) = json.loads(run("evaluate", *own_arguments(own), *options, "--json").stdout)
+    unseen = ["unseen0", "unseen1", "unseen2"]
+    data = load_table(own / "all.csv", own / "all_y.csv", own / "classes.csv", unseen=unseen)
+    by_hand = make_pipeline(
+        StandardScaler(), PCA(0.99, random_state=0), DAPClassifier(classifier=GaussianNB())
+    )
+    assert row["per_class_accuracy"] == measure(data, by_hand).metrics["per_class_accuracy"]
+    line = refused("evaluate", *own_arguments(own), "--preprocess", "standardise")
+    assert "there is no transformer 'standardise'. Did you mean 'standardize'?" in line
+    wrong = ["--method", "dap", "-P", "classifier=os.system"]
+    assert "there is no classifier 'os.system'" in refused("evaluate", *own_arguments(own), *wrong)
+    line = refused("evaluate", *own_arguments(own), "-P", "classifier=knn")
+    assert "sae has no parameter 'classifier'" in line
+
+
+def test_every_name_makes_what_it_says():
+    for name in TRANSFORMERS:
+        assert hasattr(make_transformer(name), "transform")
+    for name in CLASSIFIERS:
+        assert hasattr(make_inner_classifier(name), "predict_proba")
 
 
 def test_unknown_methods_are_refused_before_any_work(refused, own):

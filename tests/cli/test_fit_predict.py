@@ -32,9 +32,33 @@ def test_fit_reports_what_it_learned_from(run, own, own_arguments):
     facts = json.loads(result.stdout)
     assert (facts["samples"], facts["features"]) == (48, 10)
     assert (facts["seen_classes"], facts["unseen_classes"]) == (8, 3)
-    assert facts["chosen"]["lam"] > 0
+    assert facts["method"] == "prototype-regression"
+    assert facts["chosen"]["bandwidth"] > 0
     assert facts["bytes"] == os.path.getsize(own / "m.zsl")
+    assert "Fitting prototype-regression (what we recommend first; --method" in result.stderr
+    result = run("fit", *own_arguments, "--method", "sae", "--save", own / "m.zsl")
     assert "Fitting sae on 48 samples" in result.stderr
+
+
+def test_columns_that_are_no_features_are_left_out(run, refused, own, own_arguments):
+    frame = pd.read_csv(own / "X.csv")
+    frame.assign(weight=1.0, day=2.0).to_csv(own / "X.csv", index=False)
+    ignore = ["--ignore", "weight", "--ignore", "day"]
+    facts = json.loads(
+        run("fit", *own_arguments, *ignore, "--save", own / "m.zsl", "--json").stdout
+    )
+    assert facts["features"] == 10
+    assert "weigth" in refused("fit", *own_arguments, "--ignore", "weigth", "--save", own / "n.zsl")
+    assert not (own / "n.zsl").exists()
+    wrong = run("fit", "animals", "--ignore", "x", "--save", own / "n.zsl")
+    assert wrong.exit_code == 2
+    assert "--ignore is for a table of your own" in wrong.stderr
+
+
+def test_messages_name_the_options_of_the_command_line(refused, own, model):
+    line = refused("predict", model, own / "new.csv", "--candidates", "unseen0,okapi")
+    assert "'okapi' has no signature" in line
+    assert "--add-classes" in line
 
 
 def test_fit_takes_methods_and_parameters(run, own, own_arguments):
@@ -56,7 +80,8 @@ def test_a_calibrated_model_answers_more_unseen_classes(run, own, own_arguments)
 
 
 def test_a_data_set_is_fitted_on_the_training_rows_of_its_split(run, tmp_path):
-    options = ["--split", "standard", "-P", "lam=1", "--save", tmp_path / "m.zsl", "--json"]
+    options = ["--method", "sae", "--split", "standard", "-P", "lam=1", "--json"]
+    options += ["--save", tmp_path / "m.zsl"]
     facts = json.loads(run("fit", "animals", *options).stdout)
     assert (facts["samples"], facts["seen_classes"], facts["unseen_classes"]) == (1200, 20, 8)
 
@@ -114,6 +139,7 @@ def test_fit_refuses_unknown_methods_and_parameters(refused, own, own_arguments)
     end = ["--save", own / "m.zsl"]
     line = refused("fit", *own_arguments, "--method", "essl", *end)
     assert "there is no method 'essl'. Did you mean 'eszsl'?" in line
+    end = ["--method", "sae", *end]
     line = refused("fit", *own_arguments, "-P", "lamda=1", *end)
     assert "sae has no parameter 'lamda'. Did you mean 'lam'?" in line
     line = refused("fit", *own_arguments, "-P", "lam=-1", *end)
@@ -245,7 +271,8 @@ def large(tmp_path):
 
 
 def test_features_that_stay_on_disk_are_streamed(run, large, tmp_path):
-    options = ["-P", "lam=1", "--save", tmp_path / "m.zsl", "--checkpoint", tmp_path / "c"]
+    options = ["--method", "sae", "-P", "lam=1", "--save", tmp_path / "m.zsl"]
+    options += ["--checkpoint", tmp_path / "c"]
     result = run("fit", large, *options, "--json")
     assert result.exit_code == 0, result.stderr
     assert "moments: 100%" in result.stderr
@@ -260,7 +287,7 @@ def test_features_that_stay_on_disk_are_streamed(run, large, tmp_path):
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_cluster_fits_from_the_command_line(run, refused, large, own_arguments, tmp_path):
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    end = ["-P", "lam=1", "--save", tmp_path / "m.zsl"]
+    end = ["--method", "sae", "-P", "lam=1", "--save", tmp_path / "m.zsl"]
     assert run("fit", large, *end).exit_code == 0
     alone = load(tmp_path / "m.zsl")
     result = run("fit", large, *end, "--dask", "local")

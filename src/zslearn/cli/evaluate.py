@@ -8,12 +8,15 @@ import click
 
 from zslearn.cli.files import check_target, names_in, write_rows
 from zslearn.cli.guard import warnings_as_lines
-from zslearn.cli.source import source_of, source_options
+from zslearn.cli.known_steps import make_transformer
+from zslearn.cli.parameters import set_parameters
+from zslearn.cli.source import Source, source_of, source_options
 from zslearn.cli.table import echo_json, format_table
+from zslearn.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    from zslearn.datasets import ZeroShotDataset
-    from zslearn.evaluation import Result
+    from zslearn.datasets import ClassSplit, ZeroShotDataset
+    from zslearn.evaluation import Result, SplitsResult
     from zslearn.evaluation.protocols import Protocol
 
 # What a method may fail with; anything else is a fault of the program and stops the run.
@@ -40,6 +43,8 @@ Examples:
   zslearn evaluate animals --method sae,sae-encode --split standard
   zslearn evaluate xlsa17/CUB --features effnet_lite0 --method sae,eszsl
   zslearn evaluate xlsa17/CUB --protocol gzsl --plot curve.png --csv rows.csv
+  zslearn evaluate --features X.csv --labels y.csv --signatures classes.csv --cv 5
+  zslearn evaluate animals --method dap -P classifier=gaussian-nb --preprocess standardize
   zslearn evaluate xlsa17/AWA1 --method all --semantics "attributes,word vectors" --json
 """
 
@@ -61,12 +66,37 @@ Examples:
     show_default=True,
     help="zsl: only unseen classes are tested and answered. gzsl: all classes are.",
 )
+@click.option(
+    "--cv",
+    "n_folds",
+    type=click.IntRange(2),
+    metavar="N",
+    help="Cross-validation over the seen classes: each of N parts of them is unseen once.",
+)
+@click.option(
+    "--preprocess",
+    metavar="NAME[,NAME]",
+    help="What is done to the features first: standardize, minmax, power, quantile, pca or "
+    "nystroem.",
+)
+@click.option(
+    "-P",
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the methods, e.g. lam=0.5 or, for dap, classifier=gaussian-nb (logistic, "
+    "knn, random-forest); may be repeated.",
+)
 @click.option("--plot", metavar="FILE", help="Draw the result (.png, .svg or .pdf).")
 @click.option("--csv", "csv_file", metavar="FILE", help="Write every figure as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 def evaluate(
     methods: str,
     protocol: str,
+    n_folds: int | None,
+    preprocess: str | None,
+    params: tuple[str, ...],
     plot: str | None,
     csv_file: str | None,
     as_json: bool,
@@ -82,19 +112,25 @@ def evaluate(
     for target in (plot, csv_file):
         check_target(target)
     source = source_of(options)
-    names = _method_names(methods)
+    estimators = {name: _estimator(name, preprocess, params) for name in _method_names(methods)}
+    if plot and n_folds:
+        raise click.UsageError("--plot draws one split; leave --cv out")
     if plot:
         from zslearn.cli.plot import check_plot
 
         check_plot(plot)
     dataset = source.load()
     rules = _rules(protocol, source.split)
-    rules.task(dataset)  # what no method can do ends here, as one error
+    splits = None if n_folds is None else _class_folds(source, dataset, n_folds)
+    if splits is None:
+        _check_can_test(source, dataset)
+        rules.task(dataset)  # what no method can do ends here, as one error
     found = [
-        _measured(dataset, rules, name, f"[{i}/{len(names)}]") for i, name in enumerate(names, 1)
+        _measured(dataset, rules, splits, named, f"[{i}/{len(estimators)}]")
+        for i, named in enumerate(estimators.items(), 1)
     ]
     rows = [row for row, _ in found]
-    results = {row["method"]: result for row, result in found if result is not None}
+    results: dict[str, Any] = {row["method"]: result for row, result in found if result is not None}
     if csv_file:
         write_rows(csv_file, rows)
     if plot and results:
@@ -126,46 +162,116 @@ def _rules(protocol: str, split: str | None) -> Protocol:
     return ConventionalProtocol(split) if protocol == "zsl" else GeneralizedProtocol(split)
 
 
+def _estimator(name: str, preprocess: str | None, params: tuple[str, ...]) -> Any:
+    """Return the unfitted method with the user's parameters, behind the steps asked for."""
+    from sklearn.pipeline import make_pipeline
+
+    from zslearn.zero_shot import make_classifier
+
+    model = make_classifier(name)
+    set_parameters(model, name, params, hidden=frozenset({"signatures"}))
+    steps = [make_transformer(step) for step in names_in(preprocess)]
+    return make_pipeline(*steps, model) if steps else model
+
+
+def _class_folds(source: Source, dataset: ZeroShotDataset, n_folds: int) -> dict[str, ClassSplit]:
+    """Return one split per fold of the seen classes."""
+    import numpy as np
+
+    from zslearn.datasets import ClassSplit
+    from zslearn.model_selection import ClassKFold
+
+    known = dataset.y
+    if dataset.splits:
+        known = known[dataset.train_rows(source.find_split(dataset)[1])]
+    folds = ClassKFold(n_folds, shuffle=True, random_state=0).class_folds(known)
+    return {
+        f"fold {i}": ClassSplit(np.setdiff1d(known, fold), fold) for i, fold in enumerate(folds, 1)
+    }
+
+
+def _check_can_test(source: Source, dataset: ZeroShotDataset) -> None:
+    """Refuse own files in which every sample is of a seen class."""
+    import numpy as np
+
+    own = source.path is None or source.signatures is not None
+    if own and (not dataset.splits or not np.isin(dataset.y, dataset.split("own").unseen).any()):
+        raise InvalidInputError(
+            "no sample is of an unseen class, so there is no test row. Use --cv 5 to hold out "
+            "classes in turn, or name classes to hold out by --unseen."
+        )
+
+
 def _measured(
-    dataset: ZeroShotDataset, rules: Protocol, name: str, count: str
-) -> tuple[dict[str, Any], Result | None]:
+    dataset: ZeroShotDataset,
+    rules: Protocol,
+    splits: dict[str, ClassSplit] | None,
+    named: tuple[str, Any],
+    count: str,
+) -> tuple[dict[str, Any], Result | SplitsResult | None]:
     """Evaluate one method; return its row and, if it did not fail, its result."""
     from zslearn.evaluation import evaluate as run
+    from zslearn.evaluation import evaluate_splits
     from zslearn.zero_shot import METHODS
 
+    name, estimator = named
     click.echo(f"{count} {METHODS[name].title} ...", err=True)
     try:
         with warnings_as_lines(f"{name}: "):
-            result = run(dataset, name, rules)
+            result = (
+                run(dataset, estimator, rules)
+                if splits is None
+                else evaluate_splits(dataset, estimator, splits, rules)
+            )
     except FAILURES as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         click.echo(f"{count} {name} failed: {reason}", err=True)
         return {"method": name, "status": "failed", "error": reason}, None
-    return {"status": "ok"} | result.as_dict(), result
+    return {"status": "ok"} | result.as_dict() | {"method": name}, result
 
 
 def _print(
-    rows: list[dict[str, Any]], results: dict[str, Result], protocol: str, as_json: bool
+    rows: list[dict[str, Any]],
+    results: dict[str, Result | SplitsResult],
+    protocol: str,
+    as_json: bool,
 ) -> None:
     if as_json:
         echo_json(rows)
         return
-    for result in list(results.values())[:1]:
-        click.echo(
-            f"{result.dataset}, {result.features}; {result.semantics}; {result.split} split; "
-            f"{result.n_train} training and {result.n_test} test samples, {result.n_candidates} "
-            f"candidates, chance {result.chance:.4f}\n"
-        )
+    for found in list(results.values())[:1]:
+        click.echo(f"{_data_in_words(found)}\n")
     columns = (ZSL if protocol == "zsl" else GZSL) | SHARED
     shown = [_shown(row, results.get(row["method"])) for row in rows]
     used = {key for row in shown for key, value in row.items() if value not in (None, "")}
     click.echo(format_table(shown, {key: columns[key] for key in columns if key in used}))
 
 
-def _shown(row: dict[str, Any], result: Result | None) -> dict[str, Any]:
+def _data_in_words(found: Result | SplitsResult) -> str:
+    """Say on what the methods were measured."""
+    results = getattr(found, "results", [found])
+    first = results[0]
+    data = f"{first.dataset}, {first.features}; {first.semantics}"
+    if len(results) > 1:
+        sizes = sorted({result.n_candidates for result in results})
+        return (
+            f"{data}; mean over {len(results)} folds of the seen classes, with "
+            f"{' or '.join(map(str, sizes))} candidates each"
+        )
+    return (
+        f"{data}; {first.split} split; {first.n_train} training and {first.n_test} test samples, "
+        f"{first.n_candidates} candidates, chance {first.chance:.4f}"
+    )
+
+
+def _shown(row: dict[str, Any], result: Result | SplitsResult | None) -> dict[str, Any]:
     """Return a row with what was chosen and what to know in words."""
     if result is None:
         return row | {"note": f"failed: {row['error']}"}
+    from zslearn.evaluation import SplitsResult
+
+    if isinstance(result, SplitsResult):  # every fold chose for itself
+        return row | {"note": "uses the test batch" if row["uses_test_batch"] else ""}
     chosen = ", ".join(
         f"{key}={value:.3g}" if isinstance(value, float) else f"{key}={value}"
         for key, value in result.chosen.items()

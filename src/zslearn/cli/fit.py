@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from zslearn.datasets import ZeroShotDataset
     from zslearn.zero_shot import ZeroShotClassifier
 
+# The method we recommend first; see docs/prototype_regression.md.
+DEFAULT = "prototype-regression"
 EPILOG = """\b
 Examples:
   zslearn fit --features X.csv --labels y.csv --signatures classes.csv --save model.zsl
@@ -32,7 +34,7 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @source_options
-@click.option("--method", default="sae", show_default=True, help="See zslearn methods.")
+@click.option("--method", default=DEFAULT, show_default=True, help="See zslearn methods.")
 @click.option(
     "-P",
     "--param",
@@ -83,7 +85,8 @@ def fit(
     dataset = source.load()
     model = _classifier(method, dataset, params, calibrate)
     rows = _training_rows(source, dataset)
-    click.echo(f"Fitting {method} on {len(rows)} samples ...", err=True)
+    hint = " (what we recommend first; --method takes others)" if method == DEFAULT else ""
+    click.echo(f"Fitting {method}{hint} on {len(rows)} samples ...", err=True)
     start = perf_counter()
     with user_data(), warnings_as_lines():
         _fit(model, dataset, rows, cluster, checkpoint)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from zslearn.cli.known_steps import make_inner_classifier
 from zslearn.exceptions import InvalidInputError, closest_name
 
 
@@ -38,7 +39,10 @@ def set_parameters(
             raise InvalidInputError(
                 f"{name} has no parameter {parameter!r}.{hint} It has {', '.join(known) or 'none'}."
             )
-        model.set_params(**{parameter: read_value(value)})
+        found = read_value(value)
+        if parameter == "classifier" and isinstance(found, str):
+            found = make_inner_classifier(found)
+        model.set_params(**{parameter: found})
 
 
 def read_value(text: str) -> Any:

@@ -12,7 +12,7 @@ from zslearn.cli.files import check_target, names_in, write_rows
 from zslearn.cli.guard import user_data, warnings_as_lines
 from zslearn.cli.samples import read_samples
 from zslearn.cli.table import echo_json, format_table
-from zslearn.exceptions import InvalidInputError, ZslearnError
+from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnError
 
 if TYPE_CHECKING:
     from zslearn.zero_shot import ZeroShotClassifier
@@ -118,7 +118,11 @@ def _candidates(classifier: ZeroShotClassifier, options: dict[str, Any]) -> list
     if not named:
         return known.tolist()
     by_text = {str(name): name for name in known.tolist()}
-    return [by_text.get(name, name) for name in named]
+    unknown = [name for name in named if name not in by_text]
+    if unknown:
+        remedy = "Correct the name, or give the class a signature by --add-classes."
+        raise UnknownClassError(unknown, known.tolist(), remedy)
+    return [by_text[name] for name in named]
 
 
 def _answers(

@@ -35,6 +35,8 @@ class Source:
         Name of a split.
     unseen : tuple of str
         Classes to hold out of one's own files.
+    ignore : tuple of str
+        Columns of one's own table that are no features.
     """
 
     path: str | None
@@ -44,6 +46,7 @@ class Source:
     semantics: tuple[str, ...]
     split: str | None
     unseen: tuple[str, ...]
+    ignore: tuple[str, ...]
 
     def load(self) -> ZeroShotDataset:
         """Return the data set, its first semantic space being the one asked for."""
@@ -59,6 +62,7 @@ class Source:
                 str(self.labels),
                 str(self.signatures),
                 unseen=list(self.unseen) or None,
+                ignore=self.ignore,
             )
             echo_notes(str(self.features), own.extra["notes"])
             return own
@@ -136,6 +140,8 @@ class Source:
                 "--labels, --signatures and --unseen are for your own files, without a PATH, and "
                 "--signatures for a store made by zslearn features"
             )
+        if self.path is not None and self.ignore:
+            raise click.UsageError("--ignore is for a table of your own, without a PATH")
         if self.path is None and (self.semantics or self.split):
             raise click.UsageError("--semantics and --split are for a data set PATH")
 
@@ -157,6 +163,7 @@ def source_of(options: dict[str, Any]) -> Source:
         semantics=names_in(options.pop("semantics")),
         split=options.pop("split"),
         unseen=names_in(options.pop("unseen")),
+        ignore=tuple(options.pop("ignore")),
     )
 
 
@@ -193,5 +200,11 @@ _OPTIONS = [
         "--unseen",
         metavar="NAME[,NAME]",
         help="Classes of your files that are not trained on. Default: those without a sample.",
+    ),
+    click.option(
+        "--ignore",
+        multiple=True,
+        metavar="COLUMN",
+        help="A column of your features that is no feature; repeatable.",
     ),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ def load_table(
     signatures: PathLike | Signatures | Mapping[Any, Any],
     *,
     unseen: ArrayLike | None = None,
+    ignore: Collection[str] = (),
     name: str = "own data",
 ) -> ZeroShotDataset:
     """Load your own data from ``.npy``, ``.npz``, CSV, Parquet or Excel files, or from pandas.
@@ -54,6 +55,8 @@ def load_table(
         column names the classes; a data frame with the classes as its index; or the table itself.
     unseen : array-like of labels, default=None
         The unseen classes. None takes the classes that have a signature and no row.
+    ignore : collection of str, default=()
+        Columns of a features table that are no features.
     name : str, default="own data"
         Name of the data set.
 
@@ -81,7 +84,7 @@ def load_table(
     >>> data.split("own")
     ClassSplit(2 seen, 1 unseen)
     """
-    table, y = _features_and_labels(features, labels)
+    table, y = _features_and_labels(features, labels, ignore)
     space = _signatures(signatures)
     if _is_path(labels):
         y = _without_title(y, len(table.X), space)
@@ -106,17 +109,19 @@ def _is_path(value: object) -> bool:
     return isinstance(value, str | os.PathLike)
 
 
-def _features_and_labels(features: Any, labels: Any) -> tuple[FeatureTable, NDArray[Any]]:
+def _features_and_labels(
+    features: Any, labels: Any, ignore: Collection[str]
+) -> tuple[FeatureTable, NDArray[Any]]:
     """Read both; text that names a column of the features table means that column."""
     if not _is_path(features) and not is_frame(features):
         y = read_labels(Path(labels)) if _is_path(labels) else np.asarray(labels)
         return FeatureTable(np.asanyarray(features)), y
     if not _is_path(labels):
-        return read_feature_table(features), _aligned(labels, features)
+        return read_feature_table(features, ignore=ignore), _aligned(labels, features)
     if is_column(labels, features):
-        table = read_feature_table(features, take=[labels])
+        table = read_feature_table(features, take=[labels], ignore=ignore)
         return table, table.taken[labels]
-    return read_feature_table(features), read_labels(Path(labels))
+    return read_feature_table(features, ignore=ignore), read_labels(Path(labels))
 
 
 def is_column(name: str | os.PathLike[str], features: Any) -> bool:
