@@ -49,8 +49,8 @@ def test_arrays_are_what_the_class_declares(parts, change, match):
 
 
 def test_missing_state_and_missing_parameters_are_named(parts):
-    del parts[1]["state"]["classes_"]
-    refused(parts, "classes_ is missing")
+    del parts[1]["state"]["seen_classes_"]
+    refused(parts, "seen_classes_ is missing")
     del parts[1]["parameters"]["metric"]
     refused(parts, "parameters of SAEClassifier are missing")
 
@@ -68,11 +68,11 @@ def test_a_number_of_features_that_nothing_has(parts):
 
 
 def test_training_classes_need_signatures_and_order(parts):
-    items = parts[1]["state"]["classes_"]["items"]
+    items = parts[1]["state"]["seen_classes_"]["items"]
     items[0], items[1] = items[1], items[0]
-    refused(parts, "classes_ must be two or more, in order")
+    refused(parts, "seen_classes_ must be two or more, in order")
     items[:2] = ["  ", "  a"]
-    refused(parts, "a class of classes_ has no signature")
+    refused(parts, "a class of seen_classes_ has no signature")
 
 
 def test_signatures_of_another_type_are_not_converted(parts):

@@ -56,9 +56,12 @@ def _check_shapes(model: Any) -> None:
     """Compare learned arrays with what the class declares; a letter is one number everywhere."""
     sizes = _known_sizes(model)
     for name, declared in _declared(type(model)).items():
-        if not hasattr(model, name):
+        optional = declared.startswith("optional ")
+        if not hasattr(model, name) and not optional:
             raise InvalidInputError(f"{name} is missing")
-        _check_value(name, getattr(model, name), declared.split(), sizes)
+        if hasattr(model, name):
+            axes = declared.removeprefix("optional ").split()
+            _check_value(name, getattr(model, name), axes, sizes)
 
 
 def _known_sizes(model: Any) -> dict[str, int]:
@@ -116,12 +119,12 @@ def _check_classes(model: Any) -> None:
     if not isinstance(table, Signatures):
         raise InvalidInputError("signatures_ is no table of signatures")
     _check_numbers("signatures_", table.vectors)
-    classes = model.classes_
+    classes = model.seen_classes_
     if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
-        raise InvalidInputError("classes_ must be two or more, in order")
+        raise InvalidInputError("seen_classes_ must be two or more, in order")
     names = classes if model.signatures is not None else classes.astype(str)
     if any(name not in table for name in names.tolist()):
-        raise InvalidInputError("a class of classes_ has no signature")
+        raise InvalidInputError("a class of seen_classes_ has no signature")
 
 
 def _answers(model: Any) -> NDArray[Any]:

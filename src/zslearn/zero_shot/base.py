@@ -72,9 +72,9 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         "verbose": Whole(0),
     }
     # Shapes of what `fit` learns, checked when a model is loaded: d features, k dimensions of
-    # signatures, c seen classes, other letters as they come; "" is a number.
+    # signatures, c seen classes, other letters as they come; "" is a number, "optional" may be missing.
     learned_shapes: ClassVar[Mapping[str, str | None]] = {
-        "classes_": "names c",
+        "seen_classes_": "names c",
         "seen_signatures_": "c k",
     }
     feature_norm: str | None = "l2"

@@ -16,6 +16,7 @@ from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.posterior.given_classifier import CLASSIFIER, GivenClassifier
 from zslearn.zero_shot.posterior.seen_classifier import (
     fit_seen_classifier,
+    forget_logistic,
     iteration_lines,
     seen_logits,
 )
@@ -79,7 +80,11 @@ class PosteriorClassifier(ZeroShotClassifier):
         "penalty": Number(above=0),
         "max_iter": Whole(1),
     }
-    learned_shapes: ClassVar = {"coef_": "d c", "intercept_": "c", "prior_": "c"}
+    learned_shapes: ClassVar = {
+        "coef_": "optional d c",
+        "intercept_": "optional c",
+        "prior_": "c",
+    }
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X = dense(X)
@@ -93,6 +98,7 @@ class PosteriorClassifier(ZeroShotClassifier):
 
     def _keep(self, model: LogisticModel | GivenClassifier, axes: Axes | None) -> None:
         """Set the learned state."""
+        forget_logistic(self)
         self.classifier_ = model.fitted if isinstance(model, GivenClassifier) else None
         if isinstance(model, LogisticModel) and axes is not None:
             model = model.in_features(axes)

@@ -22,7 +22,11 @@ from zslearn.zero_shot.posterior.binary_attributes import (
     thresholds,
 )
 from zslearn.zero_shot.posterior.given_classifier import CLASSIFIER, GivenAttributeClassifiers
-from zslearn.zero_shot.posterior.seen_classifier import iteration_lines, seen_logits
+from zslearn.zero_shot.posterior.seen_classifier import (
+    forget_logistic,
+    iteration_lines,
+    seen_logits,
+)
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -117,8 +121,8 @@ class DAPClassifier(ZeroShotClassifier):
         "max_iter": Whole(1),
     }
     learned_shapes: ClassVar = {
-        "coef_": "d k",
-        "intercept_": "k",
+        "coef_": "optional d k",
+        "intercept_": "optional k",
         "thresholds_": "k",
         "prior_": "k",
     }
@@ -164,6 +168,7 @@ class DAPClassifier(ZeroShotClassifier):
 
     def _keep(self, model: LogisticModel | GivenAttributeClassifiers, axes: Axes | None) -> None:
         """Set the learned state."""
+        forget_logistic(self)
         self.classifiers_ = model.fitted if isinstance(model, GivenAttributeClassifiers) else None
         if isinstance(model, LogisticModel) and axes is not None:
             model = model.in_features(axes)

@@ -63,6 +63,12 @@ def iteration_lines(estimator: Any) -> Progress | None:
     return lambda i, loss: report(i % 10 == 0, f"[{name}] iteration {i}: loss {loss:.5f}")
 
 
+def forget_logistic(model: Any) -> None:
+    """Remove the logistic regression of an earlier fit."""
+    for name in ("coef_", "intercept_", "n_iter_"):
+        vars(model).pop(name, None)
+
+
 def seen_logits(model: Any, X: Any) -> NDArray:
     """Return logits of shape (n_samples, n_seen) from an estimator's `coef_` and `intercept_`."""
     if sparse.issparse(X):
