@@ -72,7 +72,8 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         "verbose": Whole(0),
     }
     # Shapes of what `fit` learns, checked when a model is loaded: d features, k dimensions of
-    # signatures, c seen classes, other letters as they come; "" is a number, "optional" may be missing.
+    # signatures, c seen classes, other letters as they come; "" is a number; what is "optional" may
+    # be missing.
     learned_shapes: ClassVar[Mapping[str, str | None]] = {
         "seen_classes_": "names c",
         "seen_signatures_": "c k",
