@@ -123,7 +123,7 @@ def test_a_function_is_not_saved(model, tmp_path):
 
 
 def test_foreign_objects_and_unfitted_models_are_refused(data, tmp_path):
-    with pytest.raises(InvalidTypeError, match="save takes a fitted estimator of zslearn; got a d"):
+    with pytest.raises(InvalidTypeError, match="or a pipeline that ends in one; got a dict"):
         save({}, tmp_path / "m.zsl")
     with pytest.raises(Exception, match="not fitted yet"):
         save(SAEClassifier(data.signatures), tmp_path / "m.zsl")

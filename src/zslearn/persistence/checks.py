@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from zslearn._files import first_line
 from zslearn._parameters import Number, Whole, check_parameters, check_value, constraints_of
@@ -132,8 +133,12 @@ def _answers(model: Any) -> NDArray[Any]:
     rng = np.random.default_rng(0)
     if isinstance(model, ImageSegmenter):
         return np.asarray(model.predict(rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)))
-    tags = getattr(model, "zero_shot_tags", None)
-    X = np.abs(rng.standard_normal((max(2, tags.min_batch if tags else 0), model.n_features_in_)))
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    tags = getattr(steps[-1], "zero_shot_tags", None)
+    n_features = next(s.n_features_in_ for s in steps if hasattr(s, "n_features_in_"))
+    X = np.abs(rng.standard_normal((max(2, tags.min_batch if tags else 0), n_features)))
+    if len(steps) > 1:
+        model, X = steps[-1], model[:-1].transform(X)
     if tags is None:
         return np.asarray(model.transform(X))
     names = model.candidate_names()

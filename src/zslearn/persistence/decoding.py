@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.exceptions import InconsistentVersionWarning
 
 from zslearn.exceptions import InvalidInputError
 from zslearn.persistence.checks import check_estimator
 from zslearn.persistence.encoding import TENSOR_KINDS
-from zslearn.persistence.trusted import estimator_class, record_class
+from zslearn.persistence.trusted import REMADE, estimator_class, function_of, record_class
 from zslearn.signatures import Signatures
 
 SPARSE = {
@@ -51,6 +55,8 @@ class Decoder:
                 self.decode(key): self.decode(item) for key, item in node["items"]
             },
             "slice": lambda node: slice(*map(self.decode, node["parts"])),
+            "dtype": self._dtype,
+            "function": lambda node: _allowed(function_of, node, "name"),
             "signatures": self._signatures,
             "same signatures": lambda node: self._tables[node["number"]],
             "sparse": self._sparse,
@@ -97,6 +103,11 @@ class Decoder:
             )
         return np.array(items, dtype=np.str_).reshape(node["shape"])
 
+    def _dtype(self, node: Any) -> np.dtype[Any]:
+        if node["name"] not in TENSOR_KINDS:
+            raise InvalidInputError(f"numbers of type {node['name']!r:.40} are unknown")
+        return np.dtype(node["name"])
+
     def _objects(self, node: Any) -> NDArray[Any]:
         values = np.empty(len(node["items"]), dtype=object)
         values[:] = self._items(node)
@@ -123,6 +134,7 @@ class Decoder:
     def _estimator(self, node: Any) -> Any:
         kind = _allowed(estimator_class, node)
         parameters = self._attributes(node["parameters"])
+        _check_version(kind, node, parameters)
         model = kind(**parameters)
         wanted = model.get_params(deep=False).keys()
         state = self._attributes(node["state"])
@@ -131,6 +143,8 @@ class Decoder:
                 raise InvalidInputError(f"{name!r} may not be set by a file")
         if parameters.keys() != wanted:
             raise InvalidInputError(f"parameters of {kind.__name__} are missing")
+        if node["class"] in REMADE and "_fit_X" in state:
+            model.fit(state["_fit_X"], state["_y"])
         vars(model).update(state)
         check_estimator(model)
         return model
@@ -139,12 +153,34 @@ class Decoder:
         return {name: self.decode(node) for name, node in nodes.items()}
 
 
-def _allowed(find: Callable[[str], type | None], node: Any) -> type:
-    """Return the class a node names, if it is allowed."""
-    kind = find(str(node["class"]))
+def _allowed(find: Callable[[str], Any], node: Any, key: str = "class") -> Any:
+    """Return the class or function a node names, if it is allowed."""
+    kind = find(str(node[key]))
     if kind is None:
+        word = "function" if key == "name" else key
         raise InvalidInputError(
-            f"it needs the class {node['class']!r:.60}, which is unknown here; if it is yours, "
-            "call zslearn.persistence.register on it before loading"
+            f"it needs the {word} {node[key]!r:.60}, which is unknown here; if it is a class of "
+            "yours, call zslearn.persistence.register on it before loading"
         )
     return kind
+
+
+def _check_version(kind: type, node: Any, parameters: dict[str, Any]) -> None:
+    """Warn of an estimator of another scikit-learn; refuse it if its parameters are others."""
+    written = str(node.get("version", sklearn.__version__))
+    if written == sklearn.__version__:
+        return
+    others = sorted(parameters.keys() ^ inspect.signature(kind).parameters.keys())
+    if others:
+        raise InvalidInputError(
+            f"{kind.__name__} of scikit-learn {written:.20} and of {sklearn.__version__}, which is "
+            f"here, differ in the parameter {others[0]!r:.40}; install the former"
+        )
+    warnings.warn(
+        InconsistentVersionWarning(
+            estimator_name=kind.__name__,
+            current_sklearn_version=sklearn.__version__,
+            original_sklearn_version=written,
+        ),
+        stacklevel=2,
+    )

@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from types import FunctionType
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from zslearn.exceptions import InvalidTypeError
 from zslearn.persistence.container import KINDS
-from zslearn.persistence.trusted import estimator_name, record_name
+from zslearn.persistence.trusted import (
+    FUNCTIONS,
+    REMADE,
+    estimator_name,
+    function_name,
+    record_name,
+)
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.inputs import as_signatures
 
@@ -58,6 +66,8 @@ class Encoder:
             (list | tuple, self._sequence),
             (dict, self._mapping),
             (slice, self._slice),
+            (np.dtype, self._dtype),
+            (FunctionType, self._function),
             (Signatures, self._signatures),
             (
                 sparse.csr_array | sparse.csr_matrix | sparse.csc_array | sparse.csc_matrix,
@@ -118,6 +128,20 @@ class Encoder:
         parts = [value.start, value.stop, value.step]
         return {"kind": "slice", "parts": [self.encode(part, where) for part in parts]}
 
+    def _dtype(self, value: np.dtype[Any], where: str) -> Any:
+        if value.name not in TENSOR_KINDS:
+            raise _refused(where, value)
+        return {"kind": "dtype", "name": value.name}
+
+    def _function(self, value: FunctionType, where: str) -> Any:
+        name = function_name(value)
+        if name is None:
+            raise InvalidTypeError(
+                f"{where} is the function {value.__qualname__}, which cannot be saved without "
+                f"pickle; the functions that can be are {', '.join(FUNCTIONS)}."
+            )
+        return {"kind": "function", "name": name}
+
     def _signatures(self, value: Signatures, where: str) -> Any:
         if id(value) in self._tables:
             return {"kind": "same signatures", "number": self._tables[id(value)]}
@@ -149,15 +173,17 @@ class Encoder:
         name = estimator_name(value)
         if name is None:
             raise _refused(where, value)
-        return {"kind": "estimator", "class": name, **self._estimator_parts(value, where)}
+        node = {"kind": "estimator", "class": name, **self._estimator_parts(value, name, where)}
+        return node | ({"version": sklearn.__version__} if name.startswith("sklearn.") else {})
 
-    def _estimator_parts(self, model: BaseEstimator, where: str) -> dict[str, Any]:
+    def _estimator_parts(self, model: BaseEstimator, name: str, where: str) -> dict[str, Any]:
         """Encode parameters and learned state: everything the object holds."""
         parameters = model.get_params(deep=False)
         table = parameters.get("signatures")
         if hasattr(table, "columns"):  # a data frame becomes the table that it stands for
             parameters["signatures"] = as_signatures(table)
-        state = {key: item for key, item in vars(model).items() if key not in parameters}
+        left_out = parameters.keys() | {REMADE.get(name)}
+        state = {key: item for key, item in vars(model).items() if key not in left_out}
         return {
             "parameters": self._attributes(parameters, where),
             "state": self._attributes(state, where),
@@ -171,7 +197,7 @@ class Encoder:
 def _refused(where: str, value: object) -> InvalidTypeError:
     return InvalidTypeError(
         f"{where} holds a {type(value).__module__}.{type(value).__qualname__}, which cannot be "
-        "saved without pickle. Keep numbers, text, arrays, lists, dicts, Signatures or estimators "
-        "of zslearn there; an estimator class of your own is allowed by "
-        "zslearn.persistence.register."
+        "saved without pickle. Keep numbers, text, arrays, lists, dicts, Signatures, estimators "
+        "of zslearn or those of scikit-learn that zslearn.persistence.trusted lists there; an "
+        "estimator class of your own is allowed by zslearn.persistence.register."
     )

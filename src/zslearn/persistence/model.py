@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from zslearn.exceptions import InvalidTypeError, ModelFileError, ZslearnError
@@ -34,8 +35,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : ZeroShotClassifier or SemanticAutoencoder
-        A fitted estimator of zslearn, or of a class given to `register`.
+    model : estimator
+        A fitted estimator of zslearn or of a class given to `register`, or a Pipeline that ends
+        in one, with steps before it that scikit-learn brings and that keep numbers and text alone
+        (`zslearn.persistence.trusted.SCIKIT_LEARN`).
     path : path-like
         Where to write; an existing file is replaced.
 
@@ -58,9 +61,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     True
     """
     name = estimator_name(model)
-    if name is None:
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if name is None or (estimator_name(last) or "").startswith("sklearn."):
         raise InvalidTypeError(
-            f"save takes a fitted estimator of zslearn; got a {type(model).__qualname__}. "
+            "save takes a fitted estimator of zslearn, or a pipeline that ends in one; got a "
+            f"{type(last).__qualname__}. "
             "A class of your own is allowed by zslearn.persistence.register."
         )
     check_is_fitted(model)

@@ -1,4 +1,4 @@
-"""The classes that may stand in a model file; a file names them, it never brings its own."""
+"""The classes that may be in a model file; a file names them, it never brings its own."""
 
 from __future__ import annotations
 
@@ -15,10 +15,39 @@ ESTIMATORS = {
     "SemanticAutoencoder": "zslearn.autoencoder:SemanticAutoencoder",
     "SemanticAutoencoderCV": "zslearn.autoencoder:SemanticAutoencoderCV",
     "ImageSegmenter": "zslearn.cluster:ImageSegmenter",
-    "sklearn.LogisticRegression": "sklearn.linear_model:LogisticRegression",
-    "sklearn.GaussianNB": "sklearn.naive_bayes:GaussianNB",
-    "sklearn.StandardScaler": "sklearn.preprocessing:StandardScaler",
-    "sklearn.PCA": "sklearn.decomposition:PCA",
+}
+# Estimators of scikit-learn whose fitted state is numbers, text and arrays, by module.
+SCIKIT_LEARN = {
+    "decomposition": ("FactorAnalysis", "PCA", "TruncatedSVD"),
+    "discriminant_analysis": ("LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
+    "feature_selection": ("SelectKBest", "SelectPercentile", "VarianceThreshold"),
+    "impute": ("MissingIndicator", "SimpleImputer"),  # the former inside the latter
+    "kernel_approximation": ("Nystroem", "RBFSampler"),
+    "linear_model": ("LogisticRegression",),
+    "naive_bayes": ("GaussianNB",),
+    "neighbors": ("KNeighborsClassifier",),
+    "pipeline": ("FeatureUnion", "Pipeline"),
+    "preprocessing": (
+        "Binarizer",
+        "KBinsDiscretizer",
+        "MaxAbsScaler",
+        "MinMaxScaler",
+        "Normalizer",
+        "OneHotEncoder",  # inside KBinsDiscretizer
+        "PolynomialFeatures",
+        "PowerTransformer",
+        "QuantileTransformer",
+        "RobustScaler",
+        "StandardScaler",
+    ),
+    "random_projection": ("GaussianRandomProjection", "SparseRandomProjection"),
+}
+# State that cannot be written, but is made again by a fit on what is written.
+REMADE = {"sklearn.KNeighborsClassifier": "_tree"}
+# Functions that an estimator may have as a parameter.
+FUNCTIONS = {
+    f"sklearn.{name}": f"sklearn.feature_selection:{name}"
+    for name in ("chi2", "f_classif", "f_regression", "mutual_info_classif")
 }
 # Dataclasses and named tuples that fitted estimators hold.
 RECORDS = {
@@ -70,6 +99,16 @@ def estimator_name(estimator: object) -> str | None:
     return _name_of(type(estimator), _known_estimators(), _registered)
 
 
+def function_name(value: object) -> str | None:
+    """Return the name of a function in files, or None if it is not allowed."""
+    return next((name for name, place in FUNCTIONS.items() if _imported(place) is value), None)
+
+
+def function_of(name: str) -> Any:
+    """Return the function of that name, or None."""
+    return _imported(FUNCTIONS.get(name))
+
+
 def record_name(value: object) -> str | None:
     """Return the name of a dataclass or named tuple in files, or None if it is not allowed."""
     return _name_of(type(value), RECORDS, {})
@@ -93,7 +132,16 @@ def _known_estimators() -> dict[str, str]:
         if _is_classifier(getattr(zero_shot, name))
     }
     methods = {m.class_name: f"zslearn.zero_shot.{m.path}" for m in zero_shot.METHODS.values()}
-    return public | methods | _clustering() | ESTIMATORS
+    return public | methods | _clustering() | ESTIMATORS | _scikit_learn()
+
+
+def _scikit_learn() -> dict[str, str]:
+    """Return the allowed estimators of scikit-learn."""
+    return {
+        f"sklearn.{name}": f"sklearn.{module}:{name}"
+        for module, names in SCIKIT_LEARN.items()
+        for name in names
+    }
 
 
 def _clustering() -> dict[str, str]:
