@@ -222,6 +222,7 @@ def read_checked(path: PathLike, sha256: str) -> bytes:
             path,
             f"its SHA-256 begins with {found[:12]}, that of the genuine file with {sha256[:12]}; "
             "install the package that brings it again",
+            "network",
         )
     return content
 

@@ -132,6 +132,6 @@ def test_damaged_files_are_refused_in_one_line():
         b"PK\x03\x04 a zip of PyTorch 1.6",
     ]
     for content in cut + other:
-        with pytest.raises(ModelFileError, match=r"net\.pth cannot be loaded as a model") as told:
+        with pytest.raises(ModelFileError, match=r"net\.pth cannot be loaded as a network") as told:
             read_state_dict(content, PATH)
         assert "\n" not in str(told.value)

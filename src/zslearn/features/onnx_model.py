@@ -47,7 +47,9 @@ def model_of(content: bytes, sha256: str, preprocessing: Preprocessing, name: st
     session = _session(content, name)
     (taken, *more), given = session.get_inputs(), session.get_outputs()[0]
     if more or len(taken.shape) != 4 or taken.type != "tensor(float)":
-        raise ModelFileError(name, "it must have one input, a batch of pictures of float32")
+        raise ModelFileError(
+            name, "it must have one input, a batch of pictures of float32", "network"
+        )
     whole_batches = not isinstance(taken.shape[0], int)
 
     def run(pictures: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -68,7 +70,9 @@ def _session(content: bytes, name: str) -> Any:
     try:
         return runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's own kinds have no common base
-        raise ModelFileError(name, f"onnxruntime refuses it ({first_line(error)})") from error
+        raise ModelFileError(
+            name, f"onnxruntime refuses it ({first_line(error)})", "network"
+        ) from error
 
 
 def _width(run: Any, preprocessing: Preprocessing, name: str) -> int:
@@ -78,7 +82,9 @@ def _width(run: Any, preprocessing: Preprocessing, name: str) -> int:
         vectors = run(black)
     except Exception as error:
         raise ModelFileError(
-            name, f"it does not take pictures of shape {black.shape[1:]} ({first_line(error)})"
+            name,
+            f"it does not take pictures of shape {black.shape[1:]} ({first_line(error)})",
+            "network",
         ) from error
     if vectors.dtype != np.float32:
         raise InvalidInputError(f"{name}: its first output must be float32; got {vectors.dtype}.")

@@ -69,7 +69,8 @@ def read_state_dict(content: bytes, path: Path) -> dict[str, NDArray[Any]]:
     try:
         magic, _, machine = (_ArrayUnpickler(stream).load() for _ in range(3))
         if magic != _MAGIC or machine.get("little_endian") is not True:
-            raise ModelFileError(path, "it is not a little-endian state dict of PyTorch before 1.6")
+            reason = "it is not a little-endian state dict of PyTorch before 1.6"
+            raise ModelFileError(path, reason, "network")
         tensors = _ArrayUnpickler(stream).load()
         keys = _ArrayUnpickler(stream).load()
         storages = _read_storages(stream, tensors, keys)
@@ -79,7 +80,8 @@ def read_state_dict(content: bytes, path: Path) -> dict[str, NDArray[Any]]:
     except Exception as error:
         # A damaged pickle may raise nearly anything; nothing has been run by then.
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise ModelFileError(path, f"it is damaged or not a state dict ({reason})") from error
+        reason = f"it is damaged or not a state dict ({reason})"
+        raise ModelFileError(path, reason, "network") from error
 
 
 class _ArrayUnpickler(pickle.Unpickler):
