@@ -12,7 +12,8 @@ SOURCES := pyproject.toml constraints.txt
 help:
 	@echo "make demo   set up, recognise unseen animals, run a short form of the paper's experiments"
 	@echo "make test   set up and run the tests"
-	@echo "make fuzz   damage the files of every reader thousands of times (CASES=5000) and models 10,000 times (MODELS)"
+	@echo "make fuzz   damage the files of every reader thousands of times (CASES=5000) and models (MODELS=10000),"
+	@echo "            kill writers at random moments (KILLS=30 cases per writer, four kills each)"
 	@echo "make lint   ruff, mypy and the import rules"
 	@echo "make test-lowest  a smoke with the oldest versions that pyproject.toml allows"
 	@echo "make clean  remove the environment and caches"
@@ -45,7 +46,8 @@ test-lowest: $(LOWEST)/.installed
 
 fuzz: $(STAMP)dev
 	ZSLEARN_FUZZ_CASES=$(or $(CASES),5000) ZSLEARN_FUZZ_MODELS=$(or $(MODELS),10000) \
-		$(BIN)/python -m pytest -n 2 tests/fuzz $(ARGS)
+		ZSLEARN_KILL_CASES=$(or $(KILLS),30) \
+		$(BIN)/python -m pytest -n 2 tests/fuzz tests/kill $(ARGS)
 
 lint: $(STAMP)dev
 	$(BIN)/ruff check .

@@ -45,3 +45,14 @@ def test_any_engine_gives_the_model_of_fit(data, seen, monkeypatch, tmp_path):
     got = fit_pieces(model, pieces_of_files(files), engine)
     expected = SAEClassifier(data.signatures, lam=1.0).fit(X, y)
     np.testing.assert_allclose(got.coef_, expected.coef_, atol=1e-10)
+
+
+def test_single_precision_agrees_to_what_the_docs_say(data, seen, monkeypatch):
+    monkeypatch.setattr("zslearn.scale.pieces._PIECE_BYTES", 1)
+    X, y = np.tile(seen[0].astype(np.float32), (5, 1)), np.tile(seen[1], 5)
+    expected = SAEClassifier(data.signatures, lam=1.0).fit(X, y)
+    cut = pieces_of_array(ArraySource(X, y))
+    got = fit_pieces(SAEClassifier(data.signatures, lam=1.0), cut, HereAndNow())
+    assert len(cut[1]) > 1
+    largest = np.abs(expected.coef_).max()
+    np.testing.assert_allclose(got.coef_, expected.coef_, rtol=0, atol=1e-7 * largest)

@@ -1,0 +1,74 @@
+"""Kill writers at random moments: ``python -m tests.kill.attack store 0 20``.
+
+Each case starts a job in a child of its own, kills it, looks at what it left, and does so again
+before the job may end. One line of JSON is printed for each case that failed, with its number,
+which is its seed, and one with the number of kills.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+from tests.kill.jobs import JOBS
+
+KILLS = 4
+
+
+def attack(name: str, first: int, last: int) -> None:
+    """Run the cases from `first` to `last` - 1."""
+    job, kills = JOBS[name], 0
+    with tempfile.TemporaryDirectory() as place:
+        job.prepare(Path(place))
+        start = time.monotonic()
+        whole = Path(place, "whole")
+        whole.mkdir()
+        assert in_child(job.run, whole) == 0
+        seconds = time.monotonic() - start
+        truth = job.content(whole)
+        for case in range(first, last):
+            folder = Path(place, f"case{case}")
+            folder.mkdir()
+            rng = random.Random(case)
+            try:
+                kills += sum(one_kill(job, folder, rng.uniform(0, seconds)) for _ in range(KILLS))
+                assert in_child(job.run, folder) == 0, "the job could not be ended after a kill"
+                assert job.content(folder) == truth, "other bits than without a kill"
+                assert not list(folder.rglob(".zslearn-*")), "temporary files were left"
+            except Exception:
+                problem = {"case": case, "problem": traceback.format_exc(limit=-2)}
+                sys.stdout.write(json.dumps(problem) + "\n")
+    sys.stdout.write(json.dumps({"kills": kills}) + "\n")
+
+
+def one_kill(job, folder: Path, seconds: float) -> bool:
+    """Kill a job after so many seconds; return whether it was still running."""
+    code = in_child(job.run, folder, seconds)
+    assert code in (0, -signal.SIGKILL), f"the job ended with {code}"
+    job.look(folder)
+    return code != 0
+
+
+def in_child(run, folder: Path, seconds: float | None = None) -> int:
+    """Run a job in a child, which may be killed; return how it ended."""
+    child = os.fork()
+    if child == 0:
+        try:
+            run(folder)
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    if seconds is not None:
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+if __name__ == "__main__":
+    attack(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
