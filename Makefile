@@ -7,13 +7,14 @@ PIP := $(BIN)/pip --disable-pip-version-check -q
 STAMP := $(VENV)/.installed-
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test fuzz test-lowest lint help clean
+.PHONY: demo test fuzz sbom test-lowest lint help clean
 
 help:
 	@echo "make demo   set up, recognise unseen animals, run a short form of the paper's experiments"
 	@echo "make test   set up and run the tests"
 	@echo "make fuzz   damage the files of every reader thousands of times (CASES=5000) and models (MODELS=10000),"
-	@echo "            kill writers at random moments (KILLS=30 cases per writer, four kills each)"
+	@echo "            kill writers at random moments (KILLS=45 cases per writer)"
+	@echo "make sbom   write the list of all packages needed, with versions and licenses, to sbom.json"
 	@echo "make lint   ruff, mypy and the import rules"
 	@echo "make test-lowest  a smoke with the oldest versions that pyproject.toml allows"
 	@echo "make clean  remove the environment and caches"
@@ -46,8 +47,11 @@ test-lowest: $(LOWEST)/.installed
 
 fuzz: $(STAMP)dev
 	ZSLEARN_FUZZ_CASES=$(or $(CASES),5000) ZSLEARN_FUZZ_MODELS=$(or $(MODELS),10000) \
-		ZSLEARN_KILL_CASES=$(or $(KILLS),30) \
+		ZSLEARN_KILL_CASES=$(or $(KILLS),45) \
 		$(BIN)/python -m pytest -n 2 tests/fuzz tests/kill $(ARGS)
+
+sbom: $(STAMP)dev
+	$(BIN)/python scripts/dependencies.py --sbom sbom.json
 
 lint: $(STAMP)dev
 	$(BIN)/ruff check .

@@ -1,7 +1,7 @@
 """Writers killed at random moments leave what can be read, and end with the same bits.
 
-Some fifty kills run here, 400 by ``make fuzz``; ``ZSLEARN_KILL_CASES`` is the number of cases
-of each job, of four kills each at most.
+Some forty kills run here, about 400 by ``make fuzz``; ``ZSLEARN_KILL_CASES`` is the number of cases
+of each job; each tries four kills, and about half of them find the job still running.
 """
 
 import importlib.util
