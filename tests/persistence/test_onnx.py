@@ -2,6 +2,17 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    PowerTransformer,
+    RobustScaler,
+    StandardScaler,
+)
 
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, UnknownClassError
 from zslearn.persistence import export_onnx
@@ -80,7 +91,7 @@ def test_what_cannot_be_exported_is_refused(data, model, tmp_path):
         export_onnx(model, path, top_k=26)
     with pytest.raises(UnknownClassError, match="Class 'dodo' has no signature"):
         export_onnx(model, path, candidates=["dodo"])
-    with pytest.raises(InvalidTypeError, match="takes a zero-shot classifier or a recogniser; got"):
+    with pytest.raises(InvalidTypeError, match="that ends in a classifier; got a str"):
         export_onnx("model.zsl", path)
     with pytest.raises(InvalidInputError, match="a recogniser already has its candidates"):
         export_onnx(model.recogniser(), path, candidates=["seen0"])
@@ -94,3 +105,42 @@ def test_what_cannot_be_exported_is_refused(data, model, tmp_path):
     with pytest.raises(Exception, match="not fitted yet"):
         export_onnx(SAEClassifier(data.signatures), path)
     assert not path.exists()
+
+
+STEPS = [
+    [StandardScaler()],
+    [StandardScaler(with_mean=False)],
+    [StandardScaler(with_std=False), "passthrough"],
+    [RobustScaler(), PCA(8)],
+    [PCA(8, whiten=True)],
+    [MaxAbsScaler(), TruncatedSVD(6, random_state=0)],
+    [MinMaxScaler((-1, 2)), Normalizer()],
+    [MinMaxScaler(clip=True), VarianceThreshold(0.01)],
+    [SelectKBest(k=9), StandardScaler()],
+]
+
+
+@pytest.mark.parametrize("steps", STEPS, ids=str)
+@pytest.mark.parametrize("name", ["sae", "prototype-regression"])
+def test_a_pipeline_gives_our_scores(data, tmp_path, steps, name):
+    last = make_classifier(name, data.signatures)
+    rows = data.rows(data.split("standard").seen)
+    X = (data.X + 5.0).astype(np.float32)
+    model = make_pipeline(*steps, CalibratedStacking(last, gamma=0.3)).fit(X[rows], data.y[rows])
+    export_onnx(model, tmp_path / "m.onnx")
+    (scores,) = session(tmp_path / "m.onnx").run(["scores"], {"features": X})
+    expected = model.decision_function(X)
+    np.testing.assert_allclose(scores, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_steps_that_cannot_be_exported_are_named(data, tmp_path):
+    last = SAEClassifier(data.signatures, lam=1.0)
+    for step, says in (
+        (PowerTransformer(), r"PowerTransformer cannot be written as ONNX; .* StandardScaler"),
+        (Normalizer("max"), r"Normalizer\(norm='max'\) cannot be written"),
+    ):
+        model = make_pipeline(step, last).fit(data.X, data.y)
+        with pytest.raises(InvalidInputError, match=says):
+            export_onnx(model, tmp_path / "m.onnx")
+    with pytest.raises(InvalidTypeError, match="got a StandardScaler"):
+        export_onnx(make_pipeline(StandardScaler()).fit(data.X), tmp_path / "m.onnx")
