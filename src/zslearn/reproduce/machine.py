@@ -31,7 +31,7 @@ def machine_facts() -> dict[str, Any]:
 
 
 def threads_for(jobs: int) -> int:
-    """Return the share of the cores of each of some processes, below what the user allows."""
+    """Return each process's share of the cores, within what the user allows."""
     allowed = [os.environ.get(name, "") for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")]
     limits = [int(text) for text in allowed if text.isdigit() and int(text) > 0]
     return max(1, min([cores() // max(1, jobs), *limits]))
@@ -46,7 +46,7 @@ def load_average() -> float | None:
 
 
 def reset_peak_memory() -> None:
-    """Let the peak of this process start anew, where the system can (Linux)."""
+    """Reset the memory peak of this process, where the system can (Linux)."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:

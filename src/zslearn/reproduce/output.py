@@ -19,7 +19,7 @@ def write_tables(tables: Mapping[str, Sequence[Table]], folder: str | os.PathLik
     tables : mapping of str to sequence of Table
         What `make_tables` returned.
     folder : path-like
-        Where to; made if it is not there.
+        Target folder; created if missing.
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ def write_plots(plots: Iterable[Plot], folder: str | os.PathLike[str]) -> None:
     plots : iterable of Plot
         What `make_plots` returned.
     folder : path-like
-        Where to; made if it is not there.
+        Target folder; created if missing.
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)

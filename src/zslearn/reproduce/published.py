@@ -1,4 +1,4 @@
-"""Published values, each with its source; shown beside ours where the protocol is the same."""
+"""Published values, each with its source; shown next to ours where the protocol is the same."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Published:
     dataset, split, metric : str
         What was measured on what.
     value : float
-        As printed: per cent for accuracies.
+        As printed: percent for accuracies.
     features, semantics, source : str
         Features and semantic space it was measured with, and where it was published.
     text : str

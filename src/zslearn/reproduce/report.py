@@ -1,4 +1,4 @@
-"""The report: one HTML file without anything outside of it."""
+"""The report: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ thead th { border-bottom: 2px solid #444; } .number { text-align: right;
 """
 INTRO = (
     "Everything below was measured here, by the runs whose rows are in the results file. Published "
-    "values stand in columns of their own, only where the protocol is the same, and notes say "
+    "values have their own columns, only where the protocol is the same, and notes say "
     "where features differ. Bold marks the best of a column."
 )
 
@@ -49,12 +49,12 @@ def render_report(
     tables : mapping of str to sequence of Table
         What `make_tables` made of these rows.
     plots : sequence of Plot, optional
-        Pictures, put in as data.
+        Pictures, embedded as data.
 
     Returns
     -------
     str
-        HTML without scripts and without addresses.
+        HTML without scripts and external links.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def _words(row: Row) -> list[str]:
 
 
 def _machine(rows: Sequence[Row]) -> str:
-    """Tell versions, machines and settings of all rows."""
+    """Show versions, machines and settings of all rows."""
     facts: dict[str, list[str]] = {}
     for row in rows:
         for key, value in row.items():

@@ -1,4 +1,4 @@
-"""From experiments to rows: what is done already is not done again."""
+"""From experiments to rows: finished runs are skipped."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from zslearn.reproduce.sources import DataSource
 from zslearn.reproduce.specification import Experiment, Run
 from zslearn.reproduce.workers import run_all
 
-# What a method may fail with; anything else is a fault of the program, and is told in full.
+# What a method may fail with; anything else is a bug in the program and is reported in full.
 EXPECTED = (ValueError, TypeError, ArithmeticError, RuntimeError, MemoryError, OSError, ImportError)
 Report = Callable[[int, int, Run, dict[str, Any]], None]
 
 
 def plan(experiments: Sequence[Experiment], sources: Sequence[DataSource]) -> list[Run]:
-    """Return the runs of experiments, each once though several experiments ask for it.
+    """Return the runs of experiments, each once even if several experiments ask for it.
 
     Parameters
     ----------
     experiments : sequence of Experiment
         What to run.
     sources : sequence of DataSource
-        The data there is.
+        The available data.
 
     Returns
     -------
@@ -76,14 +76,14 @@ def run_experiments(
     jobs : int, default=1
         Number of processes.
     repeat_failed : bool, default=False
-        Run again what has failed.
+        Repeat runs that have failed.
     report : callable, optional
         Called with number, total, run and row after each run.
 
     Returns
     -------
     int
-        How many runs were done now.
+        Number of runs done in this call.
     """
     with results.held():
         pending = [run for run in runs if not _is_done(results.find(run.key), repeat_failed)]

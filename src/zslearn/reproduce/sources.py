@@ -1,4 +1,4 @@
-"""The data that is there: what a folder holds, and what is missing and how to get it."""
+"""The available data: what a folder holds, and what is missing and how to get it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class DataSource:
         return _hash_of(self.files)
 
     def load(self) -> ZeroShotDataset:
-        """Open the data set with its features; the last one opened is kept."""
+        """Open the data set with its features; the last one opened stays in memory."""
         return _opened(self.path, self.features)
 
 
@@ -169,10 +169,10 @@ def _xlsa17_advice(root: Path | None, name: str) -> str:
     if root is not None and _xlsa17_folder(root, name) is not None:
         return (
             "attributes and splits are there, features are not: put res101.mat of the "
-            "xlsa17 archive beside them, or a feature file of your own with the same layout."
+            "xlsa17 archive next to them, or your own feature file with the same layout."
         )
     return (
-        "not found: zslearn.datasets.fetch_xlsa17 gets the xlsa17 archive; give its folder by "
+        "not found: zslearn.datasets.fetch_xlsa17 gets the xlsa17 archive; give its folder with "
         "--data or $ZSLEARN_DATA."
     )
 

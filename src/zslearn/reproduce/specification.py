@@ -21,13 +21,13 @@ from zslearn.zero_shot.registry import find_method
 DEFAULT_SECONDS = 600.0
 _COST_ORDER = ("instant", "seconds", "minutes")
 _CLUSTERING = ("clustering", "clustering-tables", "cluster-picture")
-# A split of this name and a number deals the classes anew, with the number as the seed.
+# A split of this name and a number deals the classes again, with the number as the seed.
 RANDOM = "random "
 
 
 @dataclass(frozen=True)
 class Run:
-    """One row to be: everything its outcome depends on, but for the data itself.
+    """One row to measure: everything its outcome depends on, except the data itself.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Run:
     parameters : mapping
         Sizes and options of generated data.
     seconds : float
-        Limit of its time; does not change the outcome.
+        Time limit; does not change the outcome.
     exclusive : bool
         Whether it must have the machine to itself, because times are compared.
     """
@@ -95,7 +95,7 @@ class Experiment:
         "zero-shot" for every data set for zero-shot learning, or names of data sets.
     splits, semantics, methods : tuple of str
         What is combined; semantics () is the first space of a data set, ("all",) every space.
-        "random 3" is a split with the classes dealt anew, of the first space.
+        "random 3" is a split with the classes dealt again, for the first space.
     protocol : str
         "conventional" or "generalized".
     parameters : tuple of mappings
@@ -126,7 +126,7 @@ class Experiment:
     exclusive: bool = False
 
     def runs(self, sources: Sequence[DataSource]) -> Iterator[Run]:
-        """Yield the runs this experiment makes of the data that is there.
+        """Yield the runs of this experiment on the available data.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class Experiment:
                 continue
             named = [s for s in self.splits if s in source.splits or s.startswith(RANDOM)]
             for split, space in product(named if self.splits else [""], self._spaces(source)):
-                # Random splits take the first space alone: each of them is ten times the work.
+                # Random splits take only the first space: each of them is ten times the work.
                 if not split.startswith(RANDOM) or space == source.semantics[0]:
                     yield source, split, space
 
@@ -257,7 +257,7 @@ def choose_experiments(
 
 
 def _with_methods(experiment: Experiment, methods: tuple[str, ...]) -> Experiment:
-    """Give an experiment other methods, of the kind it runs; some are of SAE alone."""
+    """Give an experiment other methods, of the kind it runs; some are for SAE only."""
     if not methods or experiment.methods == ("",) or experiment.kind == "large":
         return experiment
     known = []

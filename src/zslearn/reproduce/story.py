@@ -1,4 +1,4 @@
-"""SAE's place in sentences, every number of which comes from the rows."""
+"""SAE's rank in sentences whose numbers all come from the rows."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _directions(groups: Sequence[Sequence[Row]]) -> list[str]:
 
 
 def _step(groups: Sequence[Sequence[Row]], step: str) -> list[str]:
-    """Tell what one step of the demos adds to each direction by itself."""
+    """Say what one step of the demos adds to each direction by itself."""
     told = []
     for base, words in (("sae-encode", "encoder"), ("sae", "decoder")):
         gains = _gains(groups, f"{base}+{step}", base)
@@ -86,7 +86,7 @@ def _step(groups: Sequence[Sequence[Row]], step: str) -> list[str]:
 
 
 def _gains(groups: Sequence[Sequence[Row]], method: str, other: str) -> dict[str, float]:
-    """Differences in per cent points between two methods, by split."""
+    """Differences in percentage points between two methods, by split."""
     found = {}
     for group in groups:
         pair = [select(group, method=name)[:1] for name in (method, other)]

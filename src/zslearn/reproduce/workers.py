@@ -1,4 +1,4 @@
-"""Processes that run one job after the other, with a limit of time and of threads."""
+"""Processes that run one job after the other, with a limit on time and threads."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Worker:
             code = self.process.exitcode or 0
             reason = f"its process ended with exit code {code}"
             if code < 0:
-                reason = f"its process was ended by {signal.Signals(-code).name}; out of memory?"
+                reason = f"its process was killed by {signal.Signals(-code).name}; out of memory?"
             self._start()
             return run, failure(reason)
 
@@ -118,7 +118,7 @@ def failure(reason: str) -> dict[str, Any]:
 
 
 def _finished(busy: Sequence[Worker]) -> Iterator[tuple[Run, dict[str, Any]]]:
-    """Wait until a worker has ended its run or its time is over."""
+    """Wait until a worker has finished its run or its time is up."""
     nearest = min(worker.deadline for worker in busy)
     ready = wait([worker.connection for worker in busy], max(0.0, nearest - monotonic()))
     for worker in busy:
@@ -129,7 +129,7 @@ def _finished(busy: Sequence[Worker]) -> Iterator[tuple[Run, dict[str, Any]]]:
 
 
 def _serve(connection: Connection, execute: Execute, threads: int) -> None:
-    """Execute runs until the other side has gone."""
+    """Execute runs until the other side is gone."""
     from threadpoolctl import threadpool_limits
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Plots made from the rows of a results file alone (extra: plot)."""
+"""Plots made only from the rows of a results file (extra: plot)."""
 
 from __future__ import annotations
 

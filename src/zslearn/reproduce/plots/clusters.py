@@ -14,7 +14,7 @@ from zslearn.reproduce.tables.selection import Row, select
 
 
 def cluster_plots(rows: list[Row]) -> Iterator[Plot]:
-    """Yield the true classes and what k-means finds behind each mapping."""
+    """Yield the true classes and what k-means finds after each mapping."""
     done = {row["method"]: row for row in select(rows, kind="cluster-picture", status="ok")}
     if not done:
         return
@@ -41,9 +41,9 @@ def cluster_plots(rows: list[Row]) -> Iterator[Plot]:
     yield Plot(
         "figure-clusters",
         "figure-clusters",
-        "Synthetic data whose classes are each torn in two parts that lie 60 apart along the "
+        "Synthetic data whose classes are each split in two parts that lie 60 apart along the "
         "second feature (upper and lower row): the true classes, and the clusters that k-means "
-        "finds behind each mapping, colored by the class they hold most of.",
+        "finds after each mapping, colored by the class they hold most of.",
         drawn(figure),
     )
 

@@ -63,7 +63,7 @@ def _lam(series: Row) -> tuple[Any, str]:
     return figure, (
         "Accuracy against λ. Solid: unseen classes; dashed: seen classes held out in "
         "cross-validation, with another number of candidates; the marker is the λ that "
-        "cross-validation chose, from seen classes alone."
+        "cross-validation chose, from seen classes only."
     )
 
 

@@ -1,4 +1,4 @@
-"""How plots look: the colors of Okabe and Ito, which color-blind readers can tell apart."""
+"""How plots look: the colors of Okabe and Ito, which color-blind readers can distinguish."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DPI = 130
 
 @dataclass(frozen=True)
 class Plot:
-    """A picture with its words.
+    """A picture with its caption.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Plot:
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return an empty figure; no display is looked for."""
+    """Return an empty figure; no display is needed."""
     require("matplotlib", extra="plot", purpose="Plots")
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""One method on one way to split the classes, as it is or made harder."""
+"""One method on one split of the classes, as it is or made harder."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def measure(run: Run) -> dict[str, Any]:
 
 
 def class_split(data: ZeroShotDataset, name: str) -> ClassSplit:
-    """Return a split by name; "random 3" deals the classes anew, with 3 as the seed."""
+    """Return a split by name; "random 3" deals the classes again, with 3 as the seed."""
     if not name.startswith(RANDOM):
         return data.split(name)
     usual = data.split("standard" if "standard" in data.splits else next(iter(data.splits)))

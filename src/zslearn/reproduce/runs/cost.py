@@ -51,7 +51,7 @@ def _timed(
 
 
 def _seconds(call: Any, repeats: int) -> tuple[float, Any]:
-    """Median wall-clock time of calls; after a slow one there is no other."""
+    """Median wall-clock time of calls; a slow call is not repeated."""
     times: list[float] = []
     while len(times) < repeats and sum(times) < 30.0:
         start = perf_counter()
@@ -71,7 +71,7 @@ def _problem(options: Any) -> tuple[NDArray[Any], NDArray[Any], Signatures, int]
     X = rng.standard_normal((n, d)).astype(np.float32) @ spread
     X += ((S - S.mean(axis=0)) @ rng.standard_normal((k, d)) / 2).astype(np.float32)[y]
     names = np.array([f"class {i:02d}" for i in range(n_seen + n_unseen)])
-    # Pooled network features are not negative.
+    # Pooled network features are non-negative.
     return np.maximum(X, 0.0), names[y], Signatures(names, S), n_train
 
 

@@ -1,4 +1,4 @@
-"""SAE looked at closely on one split: λ, domain shift, confusions, attributes."""
+"""A close look at SAE on one split: λ, domain shift, confusions, attributes."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _map(codes: NDArray[Any], y: NDArray[Any], task: Task, S: NDArray[Any]) -> d
 
 
 def _confusion(y: NDArray[Any], predicted: NDArray[Any], task: Task) -> dict[str, Any]:
-    """Share of the samples of each unseen class that was taken for each of them."""
+    """Share of the samples of each unseen class that was predicted as each of them."""
     order = np.argsort(task.candidates)
     place = order[np.searchsorted(task.candidates[order], y)]
     guess = order[np.searchsorted(task.candidates[order], predicted)]

@@ -122,7 +122,7 @@ def _mean_losses(
 def _losses(pixels: Pixels, trials: Sequence[Trial]) -> list[float]:
     """Return the loss of the 2-means of one photograph's codes under each map."""
     losses = [0.0] * len(trials)
-    # k-means does not see a shift; about the mean, float32 codes keep their digits.
+    # k-means ignores a shift; about the mean, float32 codes keep their digits.
     center = pixels["background"][0].mean(axis=0)
     for reading, (X, y) in pixels.items():
         mine = [n for n, trial in enumerate(trials) if trial.reading == reading]
@@ -141,7 +141,7 @@ def _all_codes(X: NDArray[Any], maps: Sequence[NDArray[Any]]) -> list[NDArray[An
 
 
 def _chosen(trials: Sequence[Trial], losses: Sequence[float]) -> list[Trial]:
-    """Return, of trials that differ in their setting alone, the one with the least loss."""
+    """Return the trial with the least loss among those that differ only in their setting."""
     best: dict[tuple[str, str], tuple[float, Trial]] = {}
     for trial, loss in zip(trials, losses, strict=True):
         key = (trial.learner, trial.reading)

@@ -87,7 +87,7 @@ def _measured(place: Path) -> dict[str, Any]:
 def _ranks(
     models: dict[str, SAEClassifier], place: Path, candidates: NDArray[Any]
 ) -> dict[str, NDArray[np.intp]]:
-    """Return how many candidates score above the true class of each row of theirs, by model."""
+    """Return how many candidates score above the true class of each of their rows, by model."""
     source = open_source(place)
     ranks: dict[str, list[NDArray[np.intp]]] = {name: [] for name in models}
     for block in source.blocks(BLOCK):

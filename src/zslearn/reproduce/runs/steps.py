@@ -1,4 +1,4 @@
-"""The two steps of the authors' CUB demo that the paper does not tell, each by itself.
+"""The two steps of the authors' CUB demo that the paper does not mention, each by itself.
 
 A method's name may carry them: "sae+projection", "sae-encode+projection+zscore".
 """
@@ -70,7 +70,7 @@ def with_steps(name: str) -> Any:
         return base
     if base not in _DIRECTIONS or not set(steps) <= set(STEPS):
         raise InvalidInputError(
-            f"{name!r}: steps are {' and '.join(STEPS)}, of {' and '.join(_DIRECTIONS)} alone."
+            f"{name!r}: steps are {' and '.join(STEPS)}, only for {' and '.join(_DIRECTIONS)}."
         )
     kind = BatchStandardizedSAE if "zscore" in steps else SAEClassifier
     classifier = kind(direction=_DIRECTIONS[base])

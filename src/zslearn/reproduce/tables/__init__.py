@@ -1,4 +1,4 @@
-"""Tables made from the rows of a results file alone."""
+"""Tables made only from the rows of a results file."""
 
 from __future__ import annotations
 

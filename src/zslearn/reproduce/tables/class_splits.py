@@ -1,4 +1,4 @@
-"""Accuracy over many ways to split the classes, with paired differences."""
+"""Accuracy over many splits of the classes, with paired differences."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ PARTS = {
 NOTE = (
     "Per-class accuracy in %; every parameter is chosen on the seen classes of the split. Over "
     "random splits: mean ± standard deviation, and the 95 % t-interval of the paired difference "
-    "to {} in points."
+    "from {} in points."
 )
 
 
 def split_tables(rows: Iterable[Row]) -> list[Table]:
-    """Return every method on every way to split the classes."""
+    """Return every method on every split of the classes."""
     chosen = [row for row in _plain(rows) if part_of(row) == PARTS[()]]
     return _tables(chosen, "splits", "Class splits", _method, method_title(REFERENCE))
 

@@ -92,7 +92,7 @@ def _notes(row: Row | None) -> list[str]:
     return [
         f"Mean and deviation over {row['parameter_draws']} draws of 3,000 balanced test points; "
         f"the partition that knows how the data was made has {floor:.3f}.",
-        "Features standardized on the training rows unless told; the paper does not say what it "
-        "did. Its data is described, not published: values are of the same setting, not the same "
+        "Features standardized on the training rows unless stated; the paper does not say what it "
+        "did. Its data is described, not published: values are for the same setting, not the same "
         "points. λ of SAE by cross-validation unless it is given, its time included.",
     ]

@@ -46,7 +46,7 @@ def _table(row: Row) -> Table:
         f"{row['parameter_n_seen']}/{row['parameter_n_unseen']} classes, synthetic.",
         "Training: one fit with the parameters the method chose; with search: choosing them by "
         "class-wise cross-validation included."
-        + (" The paper's times are of its own machine: compare the ratios." if same_size else ""),
+        + (" The paper's times are from another machine: compare ratios." if same_size else ""),
         f"{row['machine_cores']} cores, {row['machine_threads']} threads, load "
         f"{row.get('machine_load')}, {row['machine_cpu']}.",
     ]

@@ -1,4 +1,4 @@
-"""The paper's Table 1 for the data that is there."""
+"""The paper's Table 1 for the available data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zslearn.reproduce.tables.table import Table
 
 
 def description_tables(rows: Iterable[Row]) -> list[Table]:
-    """Return sizes of the data sets, with the paper's beside them."""
+    """Return sizes of the data sets, next to the paper's."""
     chosen = [row for row in select(rows, kind="description") if row["status"] == "ok"]
     if not chosen:
         return []

@@ -25,7 +25,7 @@ COLUMNS = ("learner", "undefined = background", "undefined left out", "λ or rid
 DIFFERS = (
     "The paper's splits are not published, and it says neither how the undefined band of the masks "
     "is read, nor which SIFT, nor whether features are scaled or centered, nor λ. The first alone "
-    "moves losses by 0.2 to 0.5, so its losses ({}) cannot be compared with these."
+    "changes losses by 0.2 to 0.5, so its losses ({}) cannot be compared with these."
 )
 
 

@@ -16,9 +16,9 @@ from zslearn.reproduce.tables.table import Table
 
 NOTES = (
     "Synthetic features, linear in the signature plus noise: accuracies say that the programs "
-    "work at this size, not how well a method does on ImageNet, so no published value stands "
-    "beside them. Data is read from disk block by block, in one pass that also chooses λ; fit s is "
-    "the time of all that.",
+    "work at this size, not how well a method does on ImageNet, so no published value is "
+    "shown next to them. Data is read from disk block by block, in one pass that also chooses λ; "
+    "fit s is the time for all of this.",
     "Scale 1 is the size of the paper's data; at a smaller scale rows shrink with it, features and "
     "dimensions with its square root, noise with its fourth root, classes stay. test s is the time "
     "of reading everything and recognizing the unseen classes in both directions.",

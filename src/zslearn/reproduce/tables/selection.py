@@ -79,12 +79,12 @@ def cell(rows: Sequence[Row], key: str, form: Callable[[float], str]) -> str:
 
 
 def percent(value: float) -> str:
-    """Return a share in per cent."""
+    """Return a share in percent."""
     return f"{100 * value:.1f}"
 
 
 def seconds(value: float) -> str:
-    """Return a time with two digits that count."""
+    """Return a time with two significant digits."""
     return f"{value:.1f}" if value >= 1 else f"{value:.3f}"
 
 
@@ -105,6 +105,6 @@ def where(row: Row) -> str:
 
 
 def file_name(*parts: str) -> str:
-    """Return a name for a file made of words."""
+    """Return a file name made from words."""
     words = "-".join(parts).lower()
     return "".join(letter if letter.isalnum() else "-" for letter in words).strip("-")

@@ -25,7 +25,7 @@ from zslearn.reproduce.tables.table import Table, best_cells, cell_value
 PLACE = ("dataset", "features", "split")
 SIDES = (
     "u and s: accuracy on unseen and on seen classes when both are candidates; H: their harmonic "
-    "mean; H cal.: H with a bias against seen classes, chosen on seen classes alone; AUSUC: area "
+    "mean; H cal.: H with a bias against seen classes, chosen on seen classes only; AUSUC: area "
     "under the curve of all biases."
 )
 
@@ -136,7 +136,7 @@ def gzsl_tables(rows: Iterable[Row]) -> list[Table]:
 
 
 def xian_tables(rows: Iterable[Row]) -> list[Table]:
-    """Return T1, u, s and H of the proposed split, every method, beside the survey's."""
+    """Return T1, u, s and H of the proposed split, every method, next to the survey's."""
     plain = [row for row in rows if _is_plain(row) and row["semantics"] in MAIN_SPACES]
     plain = select(plain, kind="zero-shot", split="proposed")
     tables = []
@@ -215,7 +215,7 @@ def _is_plain(row: Row) -> bool:
 
 
 def _facts(group: Sequence[Row]) -> Row:
-    """Return a row that tells the sizes: one that did not fail if there is any."""
+    """Return a row that holds the sizes: one that did not fail if there is any."""
     return next((row for row in group if row["status"] == "ok"), group[0])
 
 
