@@ -1,10 +1,10 @@
-"""How much longer fits take beside programs that do nothing but compute.
+"""How much longer fits take next to programs that do nothing but compute.
 
     python benchmarks/busy.py [--folder DIR] [--source SRC]
 
 Wall time of the semantic autoencoder and of prototype regression, everything chosen by folds, on
 the animals that ship with the library and on CUB (an xlsa17 folder in DIR). Each fit is timed alone
-and beside one busy process per core, started here and stopped at the end, in a process of its own
+and next to one busy process per core, started here and stopped at the end, in a separate process
 with BLAS as it comes. No fit should take more than three times as long; a fair share of two cores
 with two busy processes is one and a half times. With SRC, the ``src`` folder of another checkout,
 the same is measured there. Run it on a quiet machine.

@@ -5,8 +5,8 @@
 The roof is ``x.T @ x`` of one block, again and again, on every core at once with one BLAS thread
 each: nothing but arithmetic. The pass reads blocks, normalizes rows, adds class sums and Gram
 matrices in float64. From disk it reads a store that is larger than a block and lies in DIR; the
-time of reading the same files and doing nothing else is measured beside it. Everything is done
-three times in turn, because the speed of a shared machine changes, and the best of each is told.
+time of only reading the same files is measured as well. Everything is done three times in turn,
+because the speed of a shared machine changes, and the best of each is reported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every benchmark tells about the machine, and how it writes its result."""
+"""What every benchmark reports about the machine, and how it writes its result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def facts() -> dict[str, Any]:
-    """Return the facts a figure depends on; the load tells whether it can be trusted."""
+    """Return the facts a figure depends on; the load shows whether it can be trusted."""
     return {
         "cpu": cpu_name(),
         "cores": os.cpu_count(),

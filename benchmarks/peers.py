@@ -5,7 +5,7 @@
 FOLDER holds CUB in the xlsa17 layout; without it, data of the same shape are made. Peers: the
 paper's Algorithm 1 with scipy's ``solve_sylvester`` and a plain grid search, extrapolated from
 solves that are really made; scikit-learn's RidgeCV from features to semantics; ESZSL and a ranking
-method trained by gradient descent, both of this library; and the solve alone by GNU Octave's
+method trained by gradient descent, both of this library; and only the solve by GNU Octave's
 ``sylvester``, if the program octave-cli is there.
 """
 

@@ -3,7 +3,7 @@
     python benchmarks/small.py [--before SRC]
 
 1,320 samples of 1,280 features, everything chosen by folds of classes, one BLAS thread, the best of
-three fits in a process of its own. CPU seconds hardly depend on what else the machine does. With
+three fits in a separate process. CPU seconds hardly depend on what else the machine does. With
 SRC, the ``src`` folder of another checkout, the same fits are measured there as well; what is
 chosen and the accuracy on unseen classes must be the same.
 """

@@ -2,8 +2,8 @@
 
     python benchmarks/stream.py --folder DIR [--small] [--plot FILE]
 
-Data of 1,024 float32 features in 1,000 classes are written to DIR (4.1 GB a million rows) and
-removed afterwards. Memory is how much the resident set of a process of its own grew at most during
+Data of 1,024 float32 features in 1,000 classes are written to DIR (4.1 GB per million rows) and
+removed afterwards. Memory is the largest growth of the resident set of a separate process during
 the pass and the solve (Linux only).
 """
 
@@ -82,7 +82,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     axes = figure.add_subplot()
     costs = [r["us_per_row"] for r in rows]
     axes.semilogx([r["rows"] for r in rows], costs, "o-", color="black")
-    axes.set(xlabel="samples", ylabel="µs a sample", ylim=(0, 1.15 * max(costs)))
+    axes.set(xlabel="samples", ylabel="µs per sample", ylim=(0, 1.15 * max(costs)))
     axes.set_title("Fit from disk, 1,024 features", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)
@@ -105,8 +105,8 @@ def main() -> None:
             disk = in_a_process_of_its_own(store, "disk")
             rows.append({"rows": n, **disk, "us_per_row": disk["pass"] / n * 1e6})
             print(
-                f"{n:>9} rows from disk: {disk['pass']:7.2f} s, {rows[-1]['us_per_row']:5.2f} µs a "
-                f"row, then {disk['solve']:.2f} s to solve; grown by {disk['grown_gb']:.2f} GB"
+                f"{n:>9} rows from disk: {disk['pass']:7.2f} s, {rows[-1]['us_per_row']:5.2f} µs "
+                f"per row, then {disk['solve']:.2f} s to solve; grown by {disk['grown_gb']:.2f} GB"
             )
             if n == main_size:
                 memory = in_a_process_of_its_own(store, "memory")

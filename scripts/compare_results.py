@@ -9,7 +9,7 @@ Run it before and after a change, then
 
     python scripts/compare_results.py compare before/ after/
 
-prints every figure that moved by more than 1e-6 or is gone, and exits with 1 if there is one.
+prints every figure that moved by more than 1e-6 or is missing, and exits with 1 if there is one.
 Figures that only the second run has are counted.
 """
 
@@ -80,7 +80,7 @@ def _read(path: Path) -> Any:
 
 
 def _figures(value: Any, path: str = "") -> dict[str, Any]:
-    """Flatten a document to its numbers; rows are known by what they measure, not their place."""
+    """Flatten a document to numbers; rows are matched by what they measure, not by position."""
     if isinstance(value, dict):
         parts = [(str(key), item) for key, item in value.items()]
         steady = [(k, v) for k, v in parts if not any(word in k.lower() for word in UNSTEADY)]

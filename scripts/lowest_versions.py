@@ -2,7 +2,7 @@
 
     python scripts/lowest_versions.py [--check]
 
-`make test-lowest` installs them in an environment of their own and runs scripts/smoke.py.
+`make test-lowest` installs them in a separate environment and runs scripts/smoke.py.
 """
 
 from __future__ import annotations

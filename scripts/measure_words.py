@@ -3,10 +3,10 @@
     python scripts/measure_words.py --data DIR --splits 0
     python scripts/measure_words.py --data DIR --splits 10 --methods rrzsl
 
-Names and descriptions go through MiniLM (extra ``text``), WordNet's files must be there, and DIR
-is the folder of the real data sets, for the word vectors of animals28. Every parameter of every
-method is chosen on the seen classes of its split. The rows go to results/words.json; those
-that are there already are not measured again.
+Names and descriptions go through MiniLM (extra ``text``), WordNet's files must be there, and DIR is
+the folder of the real data sets, for the word vectors of animals28. Every parameter of every method
+is chosen on the seen classes of its split. The rows go to results/words.json; those already there
+are skipped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from zslearn.semantics.descriptions import spell_out
 from zslearn.signatures import Signatures
 
 METHODS = ["prototype-regression", "sae", "rrzsl", "eszsl"]
-# Measured on the two splits of the data set; the others are variants, for random splits alone.
+# Measured on the two splits of the data set; the others are variants, for random splits only.
 MAIN = ("attributes", "descriptions", "names", "word vectors", "WordNet kinds")
 ROWS = Path(__file__).parents[1] / "results" / "words.json"
 DESCRIPTIONS = Path(__file__).parents[1] / "examples" / "animal_descriptions.csv"
@@ -66,7 +66,7 @@ def _word_vectors(folder: Path) -> Signatures:
 
 
 def with_random_splits(animals: ZeroShotDataset, n_splits: int) -> ZeroShotDataset:
-    """Deal the classes anew for every split."""
+    """Deal the classes again for every split."""
     classes = np.unique(animals.y)
     splits = dict(animals.splits)
     for seed in range(n_splits):

@@ -40,7 +40,7 @@ def method_of(row: dict[str, Any]) -> str:
 def pivot(
     rows: Rows, label: Callable[[dict[str, Any]], str], reference: str, columns: dict[str, Column]
 ) -> str:
-    """Methods down, problems across; random splits with the paired difference to the reference."""
+    """Methods down, problems across; random splits with paired differences from the reference."""
     lines = ["| | " + " | ".join(columns) + " |", "|---|" + "---|" * len(columns)]
     for text in dict.fromkeys(label(row) for row in rows):
         cells = [cell(rows, label, reference, text, column) for column in columns.values()]

@@ -27,8 +27,9 @@ PERFORMANCE = ROOT / "docs" / "performance.md"
 
 HEAD = """# Methods
 
-Every system of the paper's zero-shot tables is an estimator with the same interface, and a few that
-users ask for besides. `zslearn methods` lists them; `make_classifier(name, signatures)` makes one.
+Every system of the paper's zero-shot tables is an estimator with the same interface, and so are a
+few others that users ask for. `zslearn methods` lists them; `make_classifier(name, signatures)`
+makes one.
 
 ```python
 >>> from zslearn.datasets import make_zero_shot
@@ -60,7 +61,7 @@ the papers.
 NOTES = """
 ## Read with care
 
-- Rows marked † use the whole test batch (transductive) and stand beside the others, not among them.
+- Rows marked † use the whole test batch (transductive); do not rank them among the others.
 - Defaults that no search covers were set by hand. For ConSE, IAP, direct similarity and AMP the
   penalty of the seen-class classifier, for ESZSL the coding of labels, and for the small networks
   and JLSE the starting point and step length were settled having seen figures like these, so their
@@ -70,7 +71,7 @@ NOTES = """
   one; it is below its relatives here, as it is in published comparisons.
 - Small forms: JLSE learns no dictionaries, DS-SJE and Ba et al. take text embeddings as given, SynC
   does not learn phantom coordinates, SS-Voc runs without an open vocabulary unless one is given,
-  Mensink's class hierarchy is replaced by similarity of signatures. Each docstring tells what
+  Mensink's class hierarchy is replaced by similarity of signatures. Each docstring says what
   differs from its paper.
 - Formulas of RRZSL's test rule, AMP, Rohrbach et al., Mensink et al., PST, SS-Voc, MLZSC, MTMDL and
   SJE's weighting of spaces follow secondary sources; the papers themselves were not read again.

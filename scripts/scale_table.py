@@ -39,7 +39,7 @@ def stream(rows: Any) -> list[Row]:
             f"{max(r['grown_gb'] for r in rows['from_disk']):.2f} GB; with λ chosen "
             f"{rows['disk_with_lam_cv']['grown_gb']:.2f} GB",
         ),
-        ("µs a sample (number of samples)", "flat", costs),
+        ("µs per sample (number of samples)", "flat", costs),
     ]
 
 

@@ -42,7 +42,7 @@ def fixed(rows: Rows, split: str) -> str:
 
 
 def random(rows: Rows) -> str:
-    """Means over random splits with the interval of the paired difference to attributes."""
+    """Means over random splits with the interval of the paired difference from attributes."""
     methods = [m for m in METHODS if accuracies(rows, "attributes", m, "random")]
     titles = [TITLES[method] for method in methods]
     lines = ["| signatures | " + " | ".join(titles) + " |", "|---|" + "---|" * len(titles)]
