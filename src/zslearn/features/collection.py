@@ -53,7 +53,7 @@ def find_pictures(folder: str | Path, labels: str | Path | None = None) -> list[
     MissingFileError
         If there is no such folder, or a listed file is not there.
     InvalidInputError
-        If there are no files, files lie beside folders of classes, or the list is not as told.
+        If there are no files, files lie next to folders of classes, or the list is malformed.
 
     Examples
     --------

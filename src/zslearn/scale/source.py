@@ -17,7 +17,7 @@ from zslearn.core.batches import checked_batch
 from zslearn.core.moment_pass import Block
 from zslearn.exceptions import InvalidInputError
 
-# Rows whose content tells data from other data of the same shape.
+# Rows whose content distinguishes data from other data of the same shape.
 _SAMPLE_ROWS = 16
 
 
