@@ -34,6 +34,7 @@ def model(folder, tmp_path_factory):
     assert result.exit_code == 0, result.stderr
     facts = json.loads(result.stdout)
     assert (facts["pictures"], facts["pixels"], facts["mapping"]) == (5, 5 * 32 * 40, "sae")
+    assert (facts["shuffle"], facts["seed"]) == (True, 0)
     return path
 
 
@@ -55,12 +56,43 @@ def test_new_pictures_are_compared_with_their_masks(run, folder, model):
     result = run("segment", "evaluate", model, folder, "--skip", 5, "--json")
     assert result.exit_code == 0, result.stderr
     answer = json.loads(result.stdout)
-    assert [row["picture"] for row in answer["pictures"]] == ["p5.png", "p6.png", "p7.png"]
+    unlearned = sorted(np.random.default_rng(0).permutation(8)[5:].tolist())
+    assert [row["picture"] for row in answer["pictures"]] == [f"p{i}.png" for i in unlearned]
+    assert unlearned != [5, 6, 7]
     assert answer["mean"]["overlap"] > 0.8
     assert answer["mean"]["accuracy"] > 0.95
     assert answer["mean"]["loss"] < 0.4
     table = run("segment", "evaluate", model, folder, "--skip", 5)
     assert "mean of 3" in table.stdout
+    assert table.stderr == "Left out the first 5 pictures, in random order (seed 0).\n"
+
+
+def test_the_first_pictures_are_drawn_by_the_seed_and_the_others_are_those_skipped(
+    run, folder, tmp_path, monkeypatch
+):
+    from zslearn.datasets import SegmentationDataset
+
+    read, image = [], SegmentationDataset.image
+
+    def noted(self, i, **options):
+        read.append(self.image_files[i].name)
+        return image(self, i, **options)
+
+    monkeypatch.setattr(SegmentationDataset, "image", noted)
+    names = {path.name for path in (folder / "images").iterdir()}
+    learned = {}
+    for order in (["--seed", 0], ["--seed", 1], ["--no-shuffle"]):
+        saved, height = tmp_path / "m.zsl", ["--height", 32]
+        told = run("segment", "fit", folder, "--first", 4, *order, *height, "--save", saved)
+        assert told.exit_code == 0, told.stderr
+        learned[str(order)] = set(read)
+        read.clear()
+        assert run("segment", "evaluate", saved, folder, "--skip", 4, *order).exit_code == 0
+        assert set(read) == names - learned[str(order)]
+        read.clear()
+    assert "4 pictures of 8, in order of names" in told.stdout
+    assert len({frozenset(found) for found in learned.values()}) == 3
+    assert learned["['--no-shuffle']"] == {"p0.png", "p1.png", "p2.png", "p3.png"}
 
 
 def test_other_mappings(run, folder, tmp_path):

@@ -59,6 +59,19 @@ _UNDEFINED = click.option(
     show_default=True,
     help="What pixels are that a mask leaves undefined.",
 )
+_SEED = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Order of the pictures, the same for --first and --skip.",
+)
+_SHUFFLE = click.option(
+    "--shuffle/--no-shuffle",
+    default=True,
+    show_default=True,
+    help="Put the pictures in random order first, or keep that of their names.",
+)
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
@@ -83,7 +96,13 @@ def segment() -> None:
     show_default=True,
     help="Rows pictures are scaled to.",
 )
-@click.option("--first", type=click.IntRange(min=1), help="Learn from the first N pictures alone.")
+@click.option(
+    "--first",
+    type=click.IntRange(min=1),
+    help="Learn from the first N pictures alone, in an order drawn by --seed.",
+)
+@_SEED
+@_SHUFFLE
 @_UNDEFINED
 @_CODING
 @_JSON
@@ -98,16 +117,18 @@ def fit(folder: str, target: str, as_json: bool, **options: Any) -> None:
     from zslearn.persistence import save
 
     data = load_segmentation(folder, coding=options["coding"])
-    n_images = min(options["first"] or len(data), len(data))
+    chosen, order = _chosen(len(data), slice(0, options["first"]), options)
     model = ImageSegmenter(_mapping(options["mapping"], options["lam"]), height=options["height"])
-    images = (data.image(i) for i in _counted(n_images, "pictures learned from"))
-    model.fit(images, (data.mask(i, undefined=options["undefined"]) for i in range(n_images)))
+    images = (data.image(chosen[i]) for i in _counted(len(chosen), "pictures learned from"))
+    model.fit(images, (data.mask(i, undefined=options["undefined"]) for i in chosen))
     save(model, target)
     facts = {"pictures": model.n_images_, "pixels": model.n_pixels_, "file": target}
     if as_json:
-        echo_json(facts | {key: options[key] for key in ("mapping", "height", "undefined")})
+        echo_json(facts | {key: options[key] for key in ("mapping", "height", "undefined")} | order)
     else:
-        click.echo(f"Learnt from {model.n_pixels_} pixels of {model.n_images_} pictures: {target}")
+        which = f" of {len(data)}, {_words(order)}" if len(chosen) < len(data) else ""
+        pictures = f"{model.n_images_} pictures{which}"
+        click.echo(f"Learned from {model.n_pixels_} pixels of {pictures}: {target}")
 
 
 @segment.command(epilog=APPLY_EPILOG)
@@ -150,14 +171,14 @@ def apply(model_file: str, pictures: tuple[str, ...], out: str, overlay: bool) -
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Leave out the first N pictures, those learned from.",
+    help="Leave out the first N pictures, those learned from by --first N and the same --seed.",
 )
+@_SEED
+@_SHUFFLE
 @_UNDEFINED
 @_CODING
 @_JSON
-def evaluate(
-    model_file: str, folder: str, skip: int, undefined: str, coding: str, as_json: bool
-) -> None:
+def evaluate(model_file: str, folder: str, skip: int, as_json: bool, **options: Any) -> None:
     """Compare segmentations with the masks of FOLDER.
 
     The clustering loss is 0 for the same partition and 2 for an unrelated one, whichever part is
@@ -165,15 +186,19 @@ def evaluate(
     """
     from zslearn.datasets import load_segmentation
 
-    model, data = _model(model_file), load_segmentation(folder, coding=coding)
+    model, data = _model(model_file), load_segmentation(folder, coding=options["coding"])
+    undefined = options["undefined"]
     if skip >= len(data):
         raise InvalidInputError(f"--skip {skip} leaves none of {len(data)} pictures.")
-    numbers = _counted(len(data) - skip, "pictures compared")
-    rows = [_compared(model, data, skip + i, undefined) for i in numbers]
+    chosen, order = _chosen(len(data), slice(skip, None), options)
+    numbers = _counted(len(chosen), "pictures compared")
+    rows = [_compared(model, data, chosen[i], undefined) for i in numbers]
     mean = {key: sum(row[key] for row in rows) / len(rows) for key in list(COLUMNS)[1:]}
     if as_json:
-        echo_json({"mean": mean, "pictures": rows, "undefined": undefined})
+        echo_json({"mean": mean, "pictures": rows, "undefined": undefined} | order)
     else:
+        if skip:
+            click.echo(f"Left out the first {skip} pictures, {_words(order)}.", err=True)
         click.echo(format_table([{"picture": f"mean of {len(rows)}"} | mean], COLUMNS))
 
 
@@ -207,6 +232,19 @@ def _compared(
         "overlap": float((found & true).sum() / either) if either else 1.0,
         "accuracy": float((found == true).mean()),
     }
+
+
+def _chosen(n: int, part: slice, options: dict[str, Any]) -> tuple[list[int], dict[str, Any]]:
+    """Pictures of a part of the order that was asked for, by name, and facts about that order."""
+    import numpy as np
+
+    shuffle, seed = options["shuffle"], options["seed"]
+    order = np.random.default_rng(seed).permutation(n) if shuffle else np.arange(n)
+    return sorted(order[part].tolist()), {"shuffle": shuffle, "seed": seed if shuffle else None}
+
+
+def _words(order: dict[str, Any]) -> str:
+    return f"in random order (seed {order['seed']})" if order["shuffle"] else "in order of names"
 
 
 def _mapping(name: str, lam: float | None) -> Any:
