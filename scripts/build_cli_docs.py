@@ -26,8 +26,8 @@ $ zslearn predict model.zsl new.csv --unseen-only --top 3
 
 - `X.csv`: one sample a line, numbers only, with or without a header; a first column of text is
   taken for the samples' names. `.npy`, `.npz` and `.parquet` do as well.
-- `y.csv`: the class of each sample, one a line.
-- `classes.csv`: a header with the names of the attributes, then one line a class, its name first.
+- `y.csv`: the class of each sample, one per line.
+- `classes.csv`: a header with the names of the attributes, then one line per class, its name first.
   Classes that have no sample in `y.csv` are the unseen ones.
 
 Tables go to standard output, progress to standard error; `--json` prints JSON and nothing else on

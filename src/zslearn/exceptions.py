@@ -16,7 +16,7 @@ class ZslearnError(Exception):
 
 
 class ZslearnWarning(UserWarning):
-    """A result that is computed but should not be trusted as it stands."""
+    """A result that is computed but should not be trusted as it is."""
 
 
 class InvalidInputError(ZslearnError, ValueError):

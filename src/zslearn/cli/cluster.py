@@ -91,7 +91,7 @@ def _shared(command: Command) -> Command:
 
 
 @cluster.command(epilog=FIT_EPILOG)
-@click.option("--features", required=True, metavar="FILE", help="One sample a row.")
+@click.option("--features", required=True, metavar="FILE", help="One sample per row.")
 @click.option("--labels", required=True, metavar="FILE|COLUMN", help="Class of each sample.")
 @click.option("--mapping", default="sae", show_default=True, help="See zslearn cluster mappings.")
 @click.option(

@@ -1,4 +1,4 @@
-"""Refusals and warnings of scikit-learn, told the way the command line tells its own."""
+"""Refusals and warnings of scikit-learn, reported the way the command line reports its own."""
 
 from __future__ import annotations
 

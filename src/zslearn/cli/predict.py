@@ -32,12 +32,12 @@ Examples:
 @click.argument("model")
 @click.argument("samples", nargs=-1, required=True)
 @click.option("--candidates", metavar="NAME[,NAME]", help="Classes allowed as answers.")
-@click.option("--candidates-file", metavar="FILE", help="The same, one name a line.")
+@click.option("--candidates-file", metavar="FILE", help="The same, one name per line.")
 @click.option("--unseen-only", is_flag=True, help="Allow only classes that were not trained on.")
 @click.option(
     "--add-classes",
     metavar="CSV",
-    help="New classes: a table with the model's dimensions, one line a class. Nothing is refitted.",
+    help="New classes: a table with the model's dimensions, one line per class; no refit.",
 )
 @click.option("--top", default=1, show_default=True, type=click.IntRange(min=1), help="Answers.")
 @click.option(

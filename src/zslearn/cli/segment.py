@@ -109,7 +109,7 @@ def segment() -> None:
 def fit(folder: str, target: str, as_json: bool, **options: Any) -> None:
     """Learn from the pictures of FOLDER/images with masks of the same names in FOLDER/masks.
 
-    Masks may also stand in FOLDER/labels; pictures without a mask are left out.
+    Masks may also be in FOLDER/labels; pictures without a mask are left out.
     """
     check_target(target)
     from zslearn.cluster import ImageSegmenter

@@ -189,12 +189,12 @@ _OPTIONS = [
     click.option(
         "--labels",
         metavar="FILE|COLUMN",
-        help="Your labels: one a line, .npy, or a column of the features table.",
+        help="Your labels: one per line, .npy, or a column of the features table.",
     ),
     click.option(
         "--signatures",
         metavar="FILE",
-        help="Your classes: CSV with a header and one line a class, its name first.",
+        help="Your classes: CSV with a header and one line per class, its name first.",
     ),
     click.option(
         "--unseen",

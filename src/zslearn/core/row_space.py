@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import blas, lapack
 
-Matrix = Any  # dense array or scipy sparse, one row a sample
+Matrix = Any  # dense array or scipy sparse, one row per sample
 _EPS = float(np.finfo(np.float64).eps)
 
 

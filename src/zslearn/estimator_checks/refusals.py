@@ -39,7 +39,7 @@ def check_refuses_wrong_shapes(case: Case) -> None:
 
 
 def check_refuses_class_without_signature(case: Case) -> None:
-    """Check that a class in y without a signature is refused and the nearest name told."""
+    """Check that a class in y without a signature is refused and the nearest name suggested."""
     y = np.where(case.data.y_seen == "seen3", "seeen3", case.data.y_seen)
     expect_refused(
         "a class without a signature",

@@ -59,7 +59,7 @@ class LegacyAwA(_LegacySAE):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame
-        Raw attributes, one vector a class.
+        Raw attributes, one vector per class.
     direction : {"encode", "decode"}, default="encode"
         Where to compare.
     lam : float, default=500000
@@ -136,7 +136,7 @@ class LegacyCUB(_Projected):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame
-        Attributes, one vector a class; scaled to unit length.
+        Attributes, one vector per class; scaled to unit length.
     direction : {"encode", "decode"}, default="encode"
         Where to compare.
     lam : float, default=0.2
