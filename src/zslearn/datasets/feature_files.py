@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -273,5 +274,6 @@ def _check_known(wanted: Sequence[str], names: Sequence[str]) -> None:
             raise InvalidInputError(
                 f"there is no column {name!r}; the columns are {spelled_columns(names, name)}"
             )
-        if list(names).count(name) > 1:
+    for name, times in Counter(names).items():
+        if name and times > 1:
             raise InvalidInputError(f"two columns are called {name!r}; rename one of them.")

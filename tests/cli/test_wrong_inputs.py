@@ -1,0 +1,294 @@
+"""What users give by mistake: each case ends with one clear line and leaves nothing behind.
+
+Most cases run in this process; the first of each kind also runs through the installed program.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import NamedTuple
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from zslearn.cli import cli
+from zslearn.datasets import make_zero_shot
+
+
+class Case(NamedTuple):
+    """Arguments, with {} for the folder of the files, and the file that is made first."""
+
+    arguments: str
+    words: str
+    name: str = ""
+    content: str | bytes = ""
+
+
+FILES = "--features {}/X.csv --labels {}/y.csv --signatures {}/classes.csv"
+ROW = ",".join(["0.5"] * 10)
+# As many rows as there are labels, but for the last.
+ROWS = f"{ROW}\n" * 47
+HEADER = ",".join(f"f{i}" for i in range(10))
+
+# Contents of a table of features, wrong for training and for prediction alike.
+TABLES = {
+    "empty": ("", "is empty"),
+    "blank lines": ("\n\n\n", "X|empty"),
+    "header alone": (f"{HEADER}\n", "header but no line below"),
+    "text in a cell": (f"{HEADER}\n{ROWS}{ROW[:-3]}red\n", "red"),
+    "a missing cell": (f"{HEADER}\n{ROWS}{ROW[:-3]}\n", "number|empty|missing"),
+    "NaN": (f"{HEADER}\n{ROWS}{ROW[:-3]}nan\n", "(?i)nan"),
+    "infinity": (f"{HEADER}\n{ROWS}{ROW[:-3]}inf\n", "(?i)inf"),
+    "a long row": (f"{HEADER}\n{ROWS}{ROW},1\n", "11|cells"),
+    "a short row": (f"{HEADER}\n{ROWS}0.5,0.5\n", "2|cells"),
+    "a column twice": (f"{HEADER[:-2]}f0\n{ROWS}{ROW}\n", "f0"),
+    "binary": (b"\xff\xfe\x00\x81\x00garbage", "UTF-8"),
+    "an archive": (b"PK\x03\x04\x00\x00garbage", "."),
+    "a page": ("<html><body>404 Not Found</body></html>\n", "."),
+    "decimal text": (f"{HEADER}\n{ROWS}{ROW[:-3]}1_5\n", "1_5"),
+    "null bytes": (b"f0,f1\n1,\x002\n", "."),
+}
+ARRAYS = {
+    "X.npy": (b"\x93NUMPY garbage", "X.npy"),
+    "X.npz": (b"not a zip", "X.npz"),
+    "X.parquet": (b"PAR1 garbage", "X.parquet"),
+    "X.xlsx": (b"not a workbook", "X.xlsx"),
+    "X.txt": (b"\x00\x01", "X.txt"),
+    "X.jpg": (b"\xff\xd8\xff\xe0", "X.jpg"),
+    "X.mat": (b"MATLAB 5.0", "X.mat"),
+}
+LABELS = {
+    "empty": ("", "empty"),
+    "too few": ("seen0\nseen1\n", "2|rows|labels"),
+    "too many": ("seen0\n" * 60, "60|rows|labels"),
+    "unknown class": ("label\n" + "seen0\n" * 47 + "sen1\n", "'sen1'"),
+    "one class": ("label\n" + "seen0\n" * 48, "two classes"),
+    "an empty line": ("label\nseen0\n\n" + "seen1\n" * 46, "line 3 is empty"),
+    "numbers": ("label\n" + "0\n1\n" * 24, "signature"),
+    "binary": (b"\xff\xfe\x00", "UTF-8"),
+    "other case": ("label\n" + "Seen0\nSeen1\n" * 24, "seen"),
+    "spaces inside": ("label\n" + "seen 0\nseen 1\n" * 24, "seen"),
+}
+CLASSES = {
+    "empty": ("", "empty"),
+    "header alone": ("class,a,b\n", "class|row|empty"),
+    "a class twice": ("class,a\nseen0,1\nseen0,2\n", "seen0"),
+    "a dimension twice": ("class,a,a\nseen0,1,2\n", "a"),
+    "text": ("class,a\nseen0,red\n", "red"),
+    "a missing cell": ("class,a,b\nseen0,1,\n", "Line 2"),
+    "a short row": ("class,a,b\nseen0,1\n", "line 2|cells"),
+    "a long row": ("class,a\nseen0,1\nseen1,1,2\n", "(?i)line 3|cells"),
+    "NaN": ("class,a\nseen0,nan\n", "(?i)nan|finite"),
+    "infinity": ("class,a\nseen0,inf\n", "(?i)inf|finite"),
+    "names alone": ("class\nseen0\nseen1\n", "."),
+    "a nameless class": ("class,a\n,1\n", "."),
+    "other classes": ("class,a,b\ncat,1,2\ndog,2,1\n", "signature"),
+    "binary": (b"\xff\xfe\x00\x81", "UTF-8"),
+    "zeros": ("class,a\n" + "".join(f"seen{i},0\n" for i in range(8)), "zeros"),
+}
+MODELS = {
+    "empty": (b"", "model"),
+    "text": ("hello", "model"),
+    "a pickle": (b"\x80\x04\x95\x00.", "model"),
+    "a safetensors header": (b"\x08\x00\x00\x00\x00\x00\x00\x00{}      ", "model"),
+    "a huge header": (b"\xff" * 8 + b"{}", "model"),
+}
+FIT_OPTIONS = {
+    "--method saee": "Did you mean 'sae'",
+    "--method ,": "method",
+    "--method sae -P lam": "NAME=VALUE",
+    "--method sae -P lam=-1": "lam must be",
+    "--method sae -P lam=red": "lam must be",
+    "--method sae -P lam=[1,2]": "lam must be",
+    "--method sae -P lamda=1": "Did you mean 'lam'",
+    "--method sae -P direction=up": "direction must be",
+    "--method sae -P metric=l1": "metric must be",
+    "--method sae -P cv=1": "cv must be",
+    "--method sae -P random_state=-1": "random_state must be",
+    "--method sae -P signatures=x": "no parameter 'signatures'",
+    "--method dap -P classifier=svm": "no classifier 'svm'",
+    "--method dap -P classifier=3": "classifier must be",
+    "--ignore f99": "f99",
+    "--labels f99": "f99",
+    "--unseen seen99": "seen99",
+    "--unseen seen0,seen1,seen2,seen3,seen4,seen5,seen6,seen7": ".",
+    "--unseen seen0,seen1,seen2,seen3,seen4,seen5,seen6": ".",
+    "--split proposed": "--split",
+    "--semantics attributes": "--semantics",
+    "--checkpoint {}/c": "--checkpoint",
+    "--colour red": "--colour",
+    "animals": "--labels",
+    "--features {}": "X|folder",
+    "--features {}/nothing.csv": "nothing.csv",
+    "--labels {}/nothing.csv": "nothing.csv",
+    "--signatures {}/nothing.csv": "nothing.csv",
+    "--signatures {}": "folder|directory",
+    "--signatures {}/X.csv": ".",
+}
+SAVE_OPTIONS = {
+    "": "--save",
+    "--save {}": "is a folder",
+    "--save {}/no/m.zsl": "There is no folder",
+    "--save": "--save",
+}
+PREDICT = {
+    "{}/nothing.zsl {}/new.csv": "nothing.zsl",
+    "{} {}/new.csv": "folder|directory|is no",
+    "{}/X.csv {}/new.csv": "model",
+    "{}/model.zsl {}/nothing.csv": "nothing.csv",
+    "{}/model.zsl {}/y.csv": ".",
+    "{}/model.zsl {}/classes.csv": ".",
+    "{}/model.zsl": "SAMPLES",
+    "{}/model.zsl {}/new.csv --top 0": "--top",
+    "{}/model.zsl {}/new.csv --top 99": "--top 99",
+    "{}/model.zsl {}/new.csv --top two": "two",
+    "{}/model.zsl {}/new.csv --candidates fox": "'fox' has no signature",
+    "{}/model.zsl {}/new.csv --candidates Seen0": "closest is 'seen0'",
+    "{}/model.zsl {}/new.csv --candidates seen0,seen0": "twice",
+    "{}/model.zsl {}/new.csv --candidates ,": "names no class",
+    "{}/model.zsl {}/new.csv --candidates-file {}/nothing.txt": "nothing.txt",
+    "{}/model.zsl {}/new.csv --candidates seen0 --unseen-only": "give one of",
+    "{}/model.zsl {}/new.csv --ignore f99": "f99",
+    "{}/model.zsl {}/new.csv --ignore f3": "f3",
+    "{}/model.zsl {}/new.csv --add-classes {}/nothing.csv": "nothing.csv",
+    "{}/model.zsl {}/new.csv --add-classes {}/classes.csv": "already",
+    "{}/model.zsl {}/new.csv --add-classes {}/X.csv": ".",
+    "{}/model.zsl {}/new.csv --out {}": "is a folder",
+    "{}/model.zsl {}/new.csv --out {}/no/p.csv": "There is no folder",
+}
+EVALUATE = {
+    "": "PATH|--features",
+    "animals --split best": "no split 'best'",
+    "animals --method esszl": "Did you mean 'eszsl'",
+    "animals --protocol fair": "fair",
+    "animals --plot {}/f.gif": ".png",
+    "animals --plot {}/no/f.png": "There is no folder",
+    "animals --csv {}": "is a folder",
+    "animals --cv 1": "cv",
+    "animals --cv five": "five",
+    "animals --cv 99": "cannot make 99 folds",
+    "animals --cv 2 --plot {}/f.png": "--cv",
+    "animals --preprocess standardise": "Did you mean 'standardize'",
+    "animals --semantics sounds": "sounds",
+    "animals --features resnet": "resnet|features",
+    "animals --ignore f0": "--ignore",
+    "{}/nowhere": "There is no data set",
+    "{}/X.csv": ".",
+    f"{FILES}": "--cv 5",
+    f"{FILES} --unseen fox": "fox",
+}
+
+
+def cases():
+    """Every case of the tables above, named."""
+    fit = f"fit {FILES} --method sae -P lam=1 --save {{}}/new.zsl"
+    for what, (content, words) in TABLES.items():
+        yield f"fit, features: {what}", Case(fit, words, "X.csv", content)
+        words = words.replace("X|", "")
+        predict = "predict {}/model.zsl {}/new.csv --out {}/answers.csv"
+        yield (
+            f"predict, samples: {what}",
+            Case(predict, words, "new.csv", content),
+        )
+    for name, (content, words) in ARRAYS.items():
+        other = f"fit --features {{}}/{name} --labels {{}}/y.csv --signatures {{}}/classes.csv"
+        yield f"fit, {name}", Case(f"{other} --save {{}}/new.zsl", words, name, content)
+    for what, (content, words) in LABELS.items():
+        yield f"fit, labels: {what}", Case(fit, words, "y.csv", content)
+    for what, (content, words) in CLASSES.items():
+        yield f"fit, classes: {what}", Case(fit, words, "classes.csv", content)
+    for what, (content, words) in MODELS.items():
+        predict = "predict {}/bad.zsl {}/new.csv"
+        yield f"predict, model: {what}", Case(predict, words, "bad.zsl", content)
+    for options, words in FIT_OPTIONS.items():
+        yield f"fit {options}", Case(f"fit {FILES} {options} --save {{}}/new.zsl", words)
+    for options, words in SAVE_OPTIONS.items():
+        yield f"fit, save: {options}", Case(f"fit {FILES} {options}", words)
+    for options, words in PREDICT.items():
+        yield f"predict {options}", Case(f"predict {options}", words)
+    for options, words in EVALUATE.items():
+        yield f"evaluate {options}", Case(f"evaluate {options}", words)
+
+
+CASES = dict(cases())
+# Through the installed program, where each start costs a second.
+PROGRAM = list(CASES)[::13]
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """A folder with files that are all right."""
+    folder = tmp_path_factory.mktemp("sound")
+    data = make_zero_shot(
+        8, 3, n_per_class=6, n_features=10, n_dimensions=5, noise=0.1, random_state=0
+    )
+    split = data.split("standard")
+    seen, unseen = data.rows(split.seen), data.rows(split.unseen)
+    frame = pd.DataFrame(data.X, columns=HEADER.split(","))
+    frame.iloc[seen].to_csv(folder / "X.csv", index=False)
+    frame.iloc[unseen].to_csv(folder / "new.csv", index=False)
+    pd.Series(data.y[seen], name="label").to_csv(folder / "y.csv", index=False)
+    data.signatures.to_csv(folder / "classes.csv")
+    fit = f"fit {FILES} --method sae -P lam=1 --save {{}}/model.zsl".replace("{}", str(folder))
+    assert CliRunner().invoke(cli, fit.split()).exit_code == 0
+    return folder
+
+
+@pytest.fixture
+def files(sound, tmp_path):
+    """A copy of the sound files, to be spoiled."""
+    return shutil.copytree(sound, tmp_path / "files")
+
+
+def spoil(case, folder):
+    """Write the wrong file of a case; return its arguments and what the folder holds."""
+    if case.name:
+        content = case.content
+        (folder / case.name).write_bytes(content.encode() if isinstance(content, str) else content)
+    arguments = case.arguments.replace("{}", str(folder)).split()
+    return arguments, contents_of(folder)
+
+
+def contents_of(folder):
+    """Everything in a folder, with the bytes of each file."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def check_refusal(case, code, out, err):
+    """One line with the right words, an exit code that says so, no answer."""
+    assert code in (1, 2), (code, out, err)
+    lines = [line for line in err.splitlines() if line.startswith("Error: ")]
+    assert len(lines) == 1, err
+    assert pd.Series(lines).str.contains(case.words)[0], lines[0]
+    assert err.rstrip().endswith(lines[0]), "the error must be the last thing said"
+    assert "Traceback" not in err
+    assert out == ""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_mistake_is_one_line_and_leaves_nothing_behind(name, files):
+    arguments, before = spoil(CASES[name], files)
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    check_refusal(CASES[name], result.exit_code, result.stdout, result.stderr)
+    assert contents_of(files) == before
+
+
+@pytest.mark.parametrize("name", PROGRAM)
+def test_the_installed_program_says_the_same(name, files, program):
+    arguments, before = spoil(CASES[name], files)
+    done = subprocess.run([*program, *arguments], capture_output=True, text=True, timeout=60)
+    check_refusal(CASES[name], done.returncode, done.stdout, done.stderr)
+    assert contents_of(files) == before
+
+
+def test_there_are_enough_cases():
+    assert len(CASES) >= 120
+    assert len(PROGRAM) >= 10
+
+
+def test_the_sound_files_are_sound(files):
+    predict = ["predict", str(files / "model.zsl"), str(files / "new.csv")]
+    assert CliRunner().invoke(cli, predict).exit_code == 0
