@@ -42,7 +42,9 @@ def store(run, photos):
 @pytest.fixture
 def picture_model(run, photos, store):
     model = photos / "model.zsl"
-    result = run("fit", store, "--signatures", photos / "classes.csv", "--method", "sae", "--save", model)
+    result = run(
+        "fit", store, "--signatures", photos / "classes.csv", "--method", "sae", "--save", model
+    )
     assert result.exit_code == 0, result.output
     return model
 
