@@ -105,14 +105,14 @@ def _joined(parts: Any) -> dict[str, Any]:
 
 
 def _name(row: dict[str, Any]) -> str:
-    wanted = ("kind", "dataset", "features", "split", "semantics", "protocol", "method", "key")
+    wanted = ("kind", "dataset", "features", "split", "semantics", "protocol", "method")
     return ",".join(str(row[key]) for key in wanted if isinstance(row.get(key), str))
 
 
 def _same(a: Any, b: Any) -> bool:
     if a is None or b is None:
         return a is b
-    return abs(a - b) <= TOLERANCE or (a != a and b != b)
+    return abs(a - b) <= TOLERANCE * max(1.0, abs(a)) or (a != a and b != b)
 
 
 def main() -> int:
