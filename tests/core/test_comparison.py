@@ -50,5 +50,5 @@ def test_offsets_are_added_to_products():
 
 
 def test_an_unknown_metric_is_refused():
-    with pytest.raises(InvalidInputError, match="cosine, dot, euclidean; got 'manhattan'"):
+    with pytest.raises(InvalidInputError, match="'cosine', 'dot' or 'euclidean'; got 'manhattan'"):
         Comparison.of("manhattan")

@@ -104,7 +104,7 @@ def test_an_impossible_k_is_refused(k):
 
 
 def test_an_unknown_metric_is_refused():
-    with pytest.raises(InvalidInputError, match="cosine, dot, euclidean; got 'manhattan'"):
+    with pytest.raises(InvalidInputError, match="'cosine', 'dot' or 'euclidean'; got 'manhattan'"):
         scores(*pair(), "manhattan")
     with pytest.raises(InvalidInputError, match="got 'manhattan'"):
         top_k(*pair(), 1, "manhattan")

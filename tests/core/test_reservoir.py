@@ -65,5 +65,5 @@ def test_state_restores_and_nothing_kept_is_none():
     again.add(X[2500:], y[2500:], np.arange(2500, 5000))
     np.testing.assert_array_equal(again.rows[0], filled(X, y, 5000).rows[0])
     assert Reservoir(2).rows is None
-    with pytest.raises(InvalidInputError, match="at least 1 row"):
+    with pytest.raises(InvalidInputError, match="per_class must be a whole number of at least 1"):
         Reservoir(0)

@@ -73,7 +73,7 @@ def test_nothing_half_written_stays(tmp_path, monkeypatch):
     [
         ({"n_seen": 0}, "n_seen must be a whole number of at least 1; got 0"),
         ({"n_samples": 10}, "one for each of the 11 classes; got 10"),
-        ({"dtype": "int8"}, "float16, float32 or float64; got 'int8'"),
+        ({"dtype": "int8"}, "'float16', 'float32' or 'float64'; got 'int8'"),
         ({"noise": -1.0}, r"noise must be a number of at least 0; got -1\.0"),
     ],
 )

@@ -153,7 +153,7 @@ def test_hits_beyond_the_candidates_are_refused():
     data = make_zero_shot(4, 3, n_per_class=2, random_state=0)
     protocol = ConventionalProtocol(hits=(4,))
     task = protocol.task(data)
-    with pytest.raises(InvalidInputError, match="number of candidates, 3"):
+    with pytest.raises(InvalidInputError, match="from 1 to 3, the number of candidates"):
         protocol.measure(task, data.y[task.test], np.zeros((6, 3)))
 
 

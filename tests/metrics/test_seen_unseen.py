@@ -145,7 +145,7 @@ def test_candidates_without_samples_do_not_lower_the_mean():
     [
         ({"seen": ["bat", "wolf"]}, "'wolf'.*not a candidate"),
         ({"seen": CANDIDATES}, "all 5 candidates are seen"),
-        ({"average": "macro"}, 'average must be "class" or "sample"'),
+        ({"average": "macro"}, "average must be 'class' or 'sample'"),
         ({"y_true": ["bat"] * 65}, "samples of unseen classes too"),
         ({"y_true": ["cow"] * 65}, "samples of seen classes too"),
         ({"scores": np.full((65, 5), np.nan)}, "contain NaN"),

@@ -87,7 +87,10 @@ def test_top_k_candidates_and_their_names(data, model, tmp_path):
 
 def test_what_cannot_be_exported_is_refused(data, model, tmp_path):
     path = tmp_path / "m.onnx"
-    with pytest.raises(InvalidInputError, match=r"top_k must be a whole number .* candidates, 25"):
+    with pytest.raises(
+        InvalidInputError,
+        match=r"top_k must be .* from 1 to 25, the number",
+    ):
         export_onnx(model, path, top_k=26)
     with pytest.raises(UnknownClassError, match="Class 'dodo' has no signature"):
         export_onnx(model, path, candidates=["dodo"])

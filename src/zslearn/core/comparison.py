@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.exceptions import InvalidInputError
+from zslearn._parameters import Either, check_value
 
 Metric = Literal["cosine", "dot", "euclidean"]
 METRICS: tuple[str, ...] = get_args(Metric)
@@ -42,8 +42,7 @@ class Comparison:
     @classmethod
     def of(cls, metric: str) -> Comparison:
         """Return the comparison of that name."""
-        if metric not in METRICS:
-            raise InvalidInputError(f"metric must be one of {', '.join(METRICS)}; got {metric!r}.")
+        check_value("metric", metric, Either(*METRICS))
         return cls(unit=metric == "cosine", distance=metric == "euclidean")
 
     def rule(self, norms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

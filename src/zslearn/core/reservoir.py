@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.exceptions import InvalidInputError
+from zslearn._parameters import Whole, check_value
 
 Rows = tuple[NDArray, NDArray, NDArray[np.uint64]]  # rows, their classes, their keys
 _NAMES = ("kept_X", "kept_y", "kept_keys")
@@ -37,8 +37,7 @@ class Reservoir:
     """
 
     def __init__(self, per_class: int, seed: int = 0) -> None:
-        if per_class < 1:
-            raise InvalidInputError(f"at least 1 row per class must be kept; got {per_class}.")
+        check_value("per_class", per_class, Whole(1))
         self.per_class = per_class
         self.seed = seed
         self._kept: Rows | None = None

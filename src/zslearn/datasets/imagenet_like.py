@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._files import replacing_folder
-from zslearn._parameters import Number, Whole, check_value
+from zslearn._parameters import Either, Number, Whole, check_value
 from zslearn._progress import progress_bar
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.signatures import Signatures
@@ -101,8 +101,7 @@ def make_imagenet_like(
 
 
 def _float(dtype: str) -> np.dtype[Any]:
-    if dtype not in ("float16", "float32", "float64"):
-        raise InvalidInputError(f"dtype must be float16, float32 or float64; got {dtype!r}.")
+    check_value("dtype", dtype, Either("float16", "float32", "float64"))
     return np.dtype(dtype)
 
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, check_value
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.features.pictures import picture_files, picture_size, read_rgb
 
@@ -105,8 +106,7 @@ class SegmentationDataset:
         -------
         ndarray of shape (height, width), int8
         """
-        if undefined is not None and undefined not in _READINGS:
-            raise InvalidInputError(f"undefined must be 'background' or 'drop'; got {undefined!r}.")
+        check_value("undefined", undefined, Either(None, *_READINGS))
         file = self.mask_files[index]
         size, expected = picture_size(file), picture_size(self.image_files[index])
         if size != expected:
@@ -149,8 +149,7 @@ def load_segmentation(folder: str | Path, *, coding: str = "auto") -> Segmentati
     SegmentationDataset
     """
     root = Path(folder)
-    if coding != "auto" and coding not in MASK_CODES:
-        raise InvalidInputError(f"coding must be 'auto', 'binary' or 'flowers17'; got {coding!r}.")
+    check_value("coding", coding, Either("auto", *MASK_CODES))
     images = picture_files(root / "images")
     masks = {path.stem: path for path in picture_files(_mask_folder(root))}
     pairs = [(path, masks[path.stem]) for path in images if path.stem in masks]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import Either, check_value
 from zslearn.datasets.citations import xlsa17_citation
 from zslearn.datasets.dataset import ZeroShotDataset
 from zslearn.datasets.matlab import matlab_names, read_indices, read_matlab, read_matrix
@@ -88,10 +89,7 @@ def load_xlsa17(
     path = Path(folder)
     if not path.is_dir():
         raise MissingFileError(f"There is no folder {str(path)!r}; check the path.")
-    if attributes not in ("normalized", "original"):
-        raise InvalidInputError(
-            f"attributes must be 'normalized' or 'original'; got {attributes!r}."
-        )
+    check_value("attributes", attributes, Either("normalized", "original"))
     file = read_split_file(_split_path(path, semantics), attributes)
     spaces = file.spaces | other_spaces(path, file, attributes)
     X, y, images = _read_features(path, features, file.classes)

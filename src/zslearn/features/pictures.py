@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from zslearn._files import first_line, naming, replacing
 from zslearn._optional import require
+from zslearn._parameters import Whole, check_value
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, MissingFileError
 from zslearn.features.quiet import quiet_pillow
 
@@ -221,8 +222,7 @@ def _upright(pixels: Pixels, orientation: int) -> Pixels:
 
 def scaled_width(size: tuple[int, int], height: int) -> int:
     """Width that keeps the proportions of (width, height) at another height."""
-    if height < 1:
-        raise InvalidInputError(f"height must be at least 1 pixel; got {height}.")
+    check_value("height", height, Whole(1))
     width = max(1, round(size[0] * height / size[1]))
     if width > _MAX_WIDTH:
         raise InvalidInputError(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from zslearn._files import first_line, inside, replacing
 from zslearn._optional import require
+from zslearn._parameters import Either, check_value
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.features.pictures import read_rgb
 from zslearn.features.pixels import N_FEATURES, pixel_features
@@ -127,8 +128,7 @@ def extract_pixel_features(
     -------
     PixelStore
     """
-    if dtype not in _DTYPES:
-        raise InvalidInputError(f"dtype must be 'float32' or 'float16'; got {dtype!r}.")
+    check_value("dtype", dtype, Either(*_DTYPES))
     files = [Path(file) for file in image_files]
     store = PixelStore(Path(folder), tuple(file.stem for file in files), int(height), dtype)
     _check_names(store.names)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from zslearn._parameters import Constraint, Either, Whole, check_value
 from zslearn.exceptions import InvalidInputError
 from zslearn.metrics.accuracy import mean_within_classes
 from zslearn.metrics.labels import check_labels, check_same_kind, check_unique, describe_missing
@@ -65,13 +65,9 @@ def hit_at_k(
     true, columns = check_labels(y_true, "y_true"), check_labels(candidates, "candidates")
     check_unique(columns, "candidates")
     values = check_scores(scores, (len(true), len(columns)))
-    _check_k(k, len(columns))
-    hits = _rank(values, column_of(true, columns)) < k
-    if average == "sample":
-        return float(np.mean(hits))
-    if average == "class":
-        return mean_within_classes(true, hits)
-    raise InvalidInputError(f'average must be "sample" or "class"; got {average!r}.')
+    check_value("average", average, Either("sample", "class"))
+    hits = _rank(values, column_of(true, columns)) < checked_k(k, len(columns))
+    return float(np.mean(hits)) if average == "sample" else mean_within_classes(true, hits)
 
 
 def check_scores(scores: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
@@ -90,12 +86,11 @@ def check_scores(scores: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
     return values
 
 
-def _check_k(k: int, n_candidates: int) -> None:
-    """Refuse a number of guesses that is not between 1 and the number of candidates."""
-    if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= n_candidates:
-        raise InvalidInputError(
-            f"k must be an integer between 1 and the number of candidates, {n_candidates}; got {k}."
-        )
+def checked_k(k: Any, n_candidates: int, name: str = "k") -> int:
+    """Return how many candidates are asked for, or refuse more than there are."""
+    among = Whole(1, n_candidates)
+    check_value(name, k, Constraint(f"{among.words}, the number of candidates", among.allows))
+    return int(k)
 
 
 def column_of(y_true: NDArray[Any], candidates: NDArray[Any]) -> NDArray[Any]:

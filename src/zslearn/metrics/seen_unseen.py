@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from zslearn._parameters import Either, check_value
 from zslearn.exceptions import InvalidInputError
 from zslearn.metrics.generalized import harmonic_mean
 from zslearn.metrics.hits import check_scores, column_of
@@ -264,8 +265,7 @@ def _sides(
 
 def _weights(column: NDArray[Any], is_seen: NDArray[np.bool_], average: str) -> NDArray[np.float64]:
     """Return what a right answer adds to the accuracy of its side."""
-    if average not in ("class", "sample"):
-        raise InvalidInputError(f'average must be "class" or "sample"; got {average!r}.')
+    check_value("average", average, Either("class", "sample"))
     counts = np.bincount(column, minlength=len(is_seen)).astype(np.float64)
     total = np.empty_like(counts)
     for side in (is_seen, ~is_seen):

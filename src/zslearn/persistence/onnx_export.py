@@ -15,10 +15,10 @@ from zslearn._files import replacing
 from zslearn._optional import require
 from zslearn.core.nearest import Targets
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
+from zslearn.metrics.hits import checked_k
 from zslearn.persistence.onnx_graph import Graph
 from zslearn.persistence.onnx_steps import add_step
 from zslearn.zero_shot import Recogniser, ZeroShotClassifier
-from zslearn.zero_shot.inputs import checked_k
 from zslearn.zero_shot.score_form import ScoreForm
 
 

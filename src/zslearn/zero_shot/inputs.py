@@ -39,16 +39,6 @@ def is_cv(value: Any) -> bool:
     return isinstance(value, str) and value == "cv"
 
 
-def checked_k(k: Any, n_candidates: int, name: str = "k") -> int:
-    """Return how many classes are asked for, or say what is wrong with it."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= n_candidates:
-        raise InvalidInputError(
-            f"{name} must be a whole number between 1 and the number of candidates, "
-            f"{n_candidates}; got {k!r}."
-        )
-    return int(k)
-
-
 def single(X: Any) -> Any:
     """Return half precision as single; scikit-learn would make it double."""
     half = isinstance(X, np.ndarray) and X.dtype == np.float16

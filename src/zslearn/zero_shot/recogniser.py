@@ -16,10 +16,11 @@ from zslearn.exceptions import (
     InvalidTypeError,
     UnknownClassError,
 )
+from zslearn.metrics.hits import checked_k
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.candidates import Block, Candidates
 from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.inputs import checked_k, one_row
+from zslearn.zero_shot.inputs import one_row
 from zslearn.zero_shot.score_form import ScoreForm
 
 
