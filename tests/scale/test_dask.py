@@ -184,8 +184,12 @@ def test_what_cannot_be_used_is_named(data, seen):
 
 
 def test_a_local_cluster_listens_on_loopback_only():
-    with dask_engine.connected("local"):
+    def listening():
         me = psutil.Process()
         sockets = [s for p in (me, *me.children(recursive=True)) for s in p.net_connections()]
-    listening = {s.laddr.ip for s in sockets if s.status == psutil.CONN_LISTEN}
-    assert listening == {"127.0.0.1"}
+        return {s.laddr for s in sockets if s.status == psutil.CONN_LISTEN}
+
+    before = listening()  # other clusters of this process
+    with dask_engine.connected("local"):
+        opened = listening() - before
+    assert {address.ip for address in opened} == {"127.0.0.1"}

@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from zslearn.exceptions import InvalidInputError, MissingFileError, ZslearnWarning
 from zslearn.features import write_store
@@ -175,8 +176,12 @@ def test_rows_that_cannot_be_used_are_named(data, seen):
     with pytest.raises(InvalidInputError, match="row 333 of X holds only zeros"):
         fit_batches(model, X, y, block_rows=64)
     X[333] = 1e30
+    plain = SAEClassifier(data.signatures, lam=1.0, feature_norm=None)
     with pytest.raises(InvalidInputError, match=r"row 333 of X .* overflow in float32"):
-        fit_batches(model, X, y, block_rows=64)
+        fit_batches(plain, X, y, block_rows=64)
+    huge = fit_batches(clone(model), X, y, block_rows=64)  # scaled to unit length, it is fine
+    X[333] = 1
+    np.testing.assert_allclose(huge.coef_, fit_batches(model, X, y, block_rows=64).coef_, atol=1e-5)
     with pytest.raises(InvalidInputError, match="features must be numbers"):
         fit_batches(model, np.full(X.shape, "a"), y)
 

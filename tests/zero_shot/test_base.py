@@ -169,7 +169,7 @@ def test_an_added_class_is_a_candidate(data):
     np.testing.assert_allclose(clf.decision_function(data.X, list(table)), before)
     okapi = Signatures(["okapi"], np.ones((1, 6)), table.dimensions)
     assert "okapi" in clf.add_classes(okapi).signatures_
-    with pytest.raises(InvalidInputError, match="already: 'okapi'"):
+    with pytest.raises(InvalidInputError, match="already have a signature: 'okapi'"):
         clf.add_classes(okapi)
     clf.fit(data.X[seen], data.y[seen])
     assert "okapi" not in clf.signatures_
