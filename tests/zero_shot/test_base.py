@@ -193,7 +193,7 @@ def test_bad_candidates_are_refused(data, fitted, candidates, says):
 
 @pytest.mark.parametrize("k", [0, 13, -1, 1.5, True, "2"])
 def test_a_bad_k_is_refused(data, fitted, k):
-    with pytest.raises(InvalidInputError, match=r"whole number between 1 and .* 12; got"):
+    with pytest.raises(InvalidInputError, match=r"whole number from 1 to 12, .*; got"):
         fitted.predict_top_k(data.X, k)
 
 
