@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import math
 import os
-import shutil
-import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -144,7 +141,7 @@ def _temporary(target: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 def _made_and_locked(target: Path, make: Callable[[Path], None]) -> tuple[Path, int | None]:
     while True:
-        path = target.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}.tmp")
+        path = target.with_name(f"{_TEMPORARY}{os.urandom(16).hex()}.tmp")
         make(path)
         if fcntl is None:
             return path, None
@@ -171,6 +168,8 @@ def _remove_strays(folder: Path) -> None:
 
 def _remove(path: Path) -> None:
     if path.is_dir():
+        import shutil  # the program's help imports this module, and need not wait for it
+
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
@@ -214,6 +213,8 @@ def first_line(error: BaseException) -> str:
 
 def read_checked(path: PathLike, sha256: str) -> bytes:
     """Return the bytes of a file whose SHA-256 is known; anything else is refused unread."""
+    import hashlib
+
     with naming(path):
         content = Path(path).read_bytes()
     found = hashlib.sha256(content).hexdigest()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zslearn.exceptions import MissingExtraError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:
@@ -56,6 +57,10 @@ def find_in_package(package: str, place: str, *, extra: str, purpose: str) -> Pa
     -------
     Path
     """
+    # Both cost more than importing the rest of the package, and few calls need them.
+    from importlib.metadata import PackageNotFoundError, distribution
+    from pathlib import Path
+
     try:
         return Path(str(distribution(package).locate_file(place)))
     except PackageNotFoundError as error:
