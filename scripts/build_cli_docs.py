@@ -24,7 +24,7 @@ $ zslearn fit --features X.csv --labels y.csv --signatures classes.csv --save mo
 $ zslearn predict model.zsl new.csv --unseen-only --top 3
 ```
 
-- `X.csv`: one sample a line, numbers only, with or without a header; a first column of text is
+- `X.csv`: one sample per line, numbers only, with or without a header; a first column of text is
   taken for the samples' names. `.npy`, `.npz` and `.parquet` do as well.
 - `y.csv`: the class of each sample, one per line.
 - `classes.csv`: a header with the names of the attributes, then one line per class, its name first.

@@ -228,6 +228,21 @@ def read_checked(path: PathLike, sha256: str) -> bytes:
     return content
 
 
+def read_json_object(path: Path) -> dict[str, Any]:
+    """Return the object a JSON file holds; nothing where there is no file."""
+    if not path.is_file():
+        return {}
+    import json
+
+    try:
+        content = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise InvalidInputError(f"{path} is not JSON ({error}).") from error
+    if not isinstance(content, dict):
+        raise InvalidInputError(f"{path} must hold an object; got {type(content).__name__}.")
+    return content
+
+
 def json_ready(value: Any) -> Any:
     """Turn numpy values, tuples and non-finite numbers into what JSON knows."""
     if hasattr(value, "tolist"):

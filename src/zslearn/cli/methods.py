@@ -40,7 +40,7 @@ def methods(as_json: bool) -> None:
 
 
 def method_rows() -> list[dict[str, Any]]:
-    """Return one row a method of the registry."""
+    """Return one row per method of the registry."""
     from zslearn.zero_shot import METHODS
 
     return [

@@ -147,7 +147,7 @@ def _reasons(classifier: ZeroShotClassifier, X: Any, row: dict[str, Any]) -> dic
     name = row["class"] if "class" in row else row["class_1"]
     try:
         explanation = classifier.recogniser([name]).explain(X[0], name)
-    except (NotImplementedError, ZslearnError):  # a method whose score is no sum
+    except ZslearnError:  # a method whose score is not a sum
         return {}
     parts = dict(zip(explanation.dimensions, explanation.contributions.tolist(), strict=True))
     best = sorted(parts, key=lambda dimension: -parts[dimension])[:REASONS]

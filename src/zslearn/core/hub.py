@@ -38,6 +38,17 @@ def load_from_hub(name: str, load: Callable[[], Any]) -> Any:
         ) from error
 
 
+def split_open_clip(name: str) -> tuple[str, str]:
+    """Return architecture and tag of a model of open_clip, named as ``NAME/TAG``."""
+    architecture, _, tag = name.partition("/")
+    if not architecture or not tag:
+        raise InvalidInputError(
+            f"'open_clip:{name}' must be 'open_clip:NAME/TAG', for example "
+            "'open_clip:ViT-B-32/laion2b_s34b_b79k'."
+        )
+    return architecture, tag
+
+
 def hash_weights(model: Any) -> str:
     """Return the SHA-256 of the names and numbers of all weights of a torch module."""
     torch = require("torch", extra="hub", purpose="The identity of a model")

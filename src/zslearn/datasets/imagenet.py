@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import read_names
+from zslearn._files import read_json_object, read_names
 from zslearn.datasets.citations import IMAGENET
 from zslearn.datasets.class_split import ClassSplit
 from zslearn.datasets.dataset import ZeroShotDataset
@@ -78,7 +77,7 @@ def load_imagenet(folder: str | os.PathLike[str]) -> ZeroShotDataset:
             f"{', '.join(LAYOUT)}."
         )
     seen, unseen = (read_names(path / f"{side}.txt") for side in ("seen", "unseen"))
-    meta = _read_meta(path / "meta.json")
+    meta = read_json_object(path / "meta.json")
     X = read_array(path / "X.npy", "X", mmap=True)
     return ZeroShotDataset(
         name=str(meta.get("name", path.resolve().name)),
@@ -92,19 +91,6 @@ def load_imagenet(folder: str | os.PathLike[str]) -> ZeroShotDataset:
         source=str(meta.get("source", "large data set on disk")),
         citation=str(meta.get("citation", IMAGENET)),
     )
-
-
-def _read_meta(path: Path) -> dict[str, Any]:
-    """Read the description, if there is one."""
-    if not path.is_file():
-        return {}
-    try:
-        meta = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
-        raise InvalidInputError(f"{path} is not JSON ({error}).") from error
-    if not isinstance(meta, dict):
-        raise InvalidInputError(f"{path} must hold an object; got {type(meta).__name__}.")
-    return meta
 
 
 def _labels(path: Path, classes: list[str]) -> NDArray[Any]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from zslearn._optional import require
-from zslearn.core.hub import load_from_hub
-from zslearn.exceptions import InvalidInputError
+from zslearn.core.hub import load_from_hub, split_open_clip
 from zslearn.features.image_model import ImageModel
 from zslearn.features.preprocessing import Preprocessing
 from zslearn.features.torch_model import model_of_torch, preprocessing_of
@@ -29,12 +28,7 @@ def open_model(name: str, preprocessing: Preprocessing | None = None) -> ImageMo
     """
     require("torch", extra="hub", purpose=_PURPOSE)
     open_clip = require("open_clip", extra="hub", purpose=_PURPOSE)
-    architecture, _, tag = name.partition("/")
-    if not architecture or not tag:
-        raise InvalidInputError(
-            f"'open_clip:{name}' must be 'open_clip:NAME/TAG', for example "
-            "'open_clip:ViT-B-32/laion2b_s34b_b79k'."
-        )
+    architecture, tag = split_open_clip(name)
     module = load_from_hub(
         f"open_clip:{name}",
         lambda: open_clip.create_model(

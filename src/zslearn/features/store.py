@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import first_line, replacing
+from zslearn._files import first_line, read_json_object, read_names, replacing
 from zslearn.core.batches import checked_batch
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.features.npy import NpyFile
@@ -227,14 +227,7 @@ def _parts(folder: Path, letter: str) -> list[Path]:
 def read_description(folder: Path) -> dict[str, Any]:
     """Return what ``meta.json`` says of a store; nothing where there is none."""
     path = folder / META
-    if not path.is_file():
-        return {}
-    try:
-        meta = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
-        raise InvalidInputError(f"{path} is not JSON ({error}).") from error
-    if not isinstance(meta, dict):
-        raise InvalidInputError(f"{path} must hold an object; got {type(meta).__name__}.")
+    meta = read_json_object(path)
     if meta.get("kind", KIND) != KIND or meta.get("version", VERSION) > VERSION:
         raise InvalidInputError(f"{path} describes something else than a feature store.")
     return meta
@@ -256,7 +249,6 @@ def _class_names(folder: Path) -> tuple[NDArray[Any] | None, NDArray[Any] | None
     listed = read_description(folder).get("classes")
     if isinstance(listed, list):
         return np.array(listed), None
-    from zslearn._files import read_names
 
     files = [folder / "seen.txt", folder / "unseen.txt"]
     if not all(path.is_file() for path in files):

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._optional import require
-from zslearn.core.hub import hash_weights, load_from_hub
-from zslearn.exceptions import InvalidInputError
+from zslearn.core.hub import hash_weights, load_from_hub, split_open_clip
 
 FloatArray = NDArray[np.float32]
 
@@ -28,12 +27,7 @@ class OpenClipText:
     def __init__(self, name: str) -> None:
         self._torch = require("torch", extra="hub", purpose=_PURPOSE)
         open_clip = require("open_clip", extra="hub", purpose=_PURPOSE)
-        architecture, _, tag = name.partition("/")
-        if not architecture or not tag:
-            raise InvalidInputError(
-                f"'open_clip:{name}' must be 'open_clip:NAME/TAG', for example "
-                "'open_clip:ViT-B-32/laion2b_s34b_b79k'."
-            )
+        architecture, tag = split_open_clip(name)
         self._model, self._tokenizer = load_from_hub(
             f"open_clip:{name}",
             lambda: (
