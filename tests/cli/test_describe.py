@@ -23,7 +23,7 @@ def test_names_by_the_text_encoder(run, classes, tmp_path):
     result = run("describe", classes, "--out", tmp_path / "out.csv")
     assert result.exit_code == 0, result.output
     assert "3 classes × 384 dimensions" in result.stdout
-    assert "minilm sha256:" in result.stdout
+    assert "minilm (SHA-256 " in result.stdout
     table = Signatures.from_csv(tmp_path / "out.csv")
     expected = TextEncoder().transform(["zebra", "polar bear", "horse"])
     assert_allclose(table.vectors, expected, atol=1e-6)

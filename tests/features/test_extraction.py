@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 
@@ -89,21 +90,80 @@ def test_a_stopped_run_continues_and_encodes_nothing_twice(folder, encoder, tmp_
     assert again.samples == store.samples
 
 
-@pytest.mark.parametrize("moment", ["write_vectors", "write_labels", "write_json"])
-def test_a_run_stopped_at_the_end_continues(folder, encoder, tmp_path, monkeypatch, moment):
+def stop_at_move(monkeypatch, target):
+    """Stop as a kill would, when a file that is ready is to be moved to its place."""
+    original = os.replace
+
+    def stopped(source, place):
+        if place == target:
+            raise KeyboardInterrupt
+        original(source, place)
+
+    monkeypatch.setattr(os, "replace", stopped)
+
+
+FILES = ("X.npy", "y.npy", "samples.json", "meta.json")
+
+
+@pytest.mark.parametrize("name", [f"parts/{file}" for file in FILES] + list(FILES))
+def test_a_run_stopped_at_the_end_continues(folder, encoder, tmp_path, monkeypatch, name):
     pictures = find_pictures(folder)
     extract_features(pictures, tmp_path / "whole", encoder)
-    original = getattr(module, moment)
+    with monkeypatch.context() as patch:
+        stop_at_move(patch, tmp_path / "s" / name)
+        with pytest.raises(KeyboardInterrupt):
+            extract_features(pictures, tmp_path / "s", encoder)
+    with pytest.raises(MissingFileError, match=r"is no complete store of pictures"):
+        PictureStore.open(tmp_path / "s")
+    extract_features(pictures, tmp_path / "s", encoder)
+    assert digest(tmp_path / "s") == digest(tmp_path / "whole")
 
-    def stopped(path, *values):
-        if "parts" in path.parts:
-            return original(path, *values)
-        raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, moment, stopped)
-    with pytest.raises(KeyboardInterrupt):
-        extract_features(pictures, tmp_path / "s", encoder)
-    monkeypatch.setattr(module, moment, original)
+def test_a_store_grows_by_new_and_changed_pictures(folder, encoder, tmp_path):
+    pictures = find_pictures(folder)
+    extract_features(pictures[::2], tmp_path / "s", encoder)
+    pictures[2].path.write_bytes(pictures[4].path.read_bytes())
+    encoded = []
+    store = extract_features(
+        pictures,
+        tmp_path / "s",
+        encoder,
+        spread=lambda f, chunks: (encoded.extend(chunk) or f(chunk) for chunk in chunks),
+    )
+    assert encoded == [pictures[1], pictures[2], *pictures[3::2]]
+    extract_features(pictures, tmp_path / "whole", encoder)
+    assert digest(tmp_path / "s") == digest(tmp_path / "whole")
+    assert store.duplicates == ((pictures[2].name, pictures[4].name),)
+    assert store.sha256[2] == hashlib.sha256(pictures[4].path.read_bytes()).hexdigest()
+
+
+def test_new_classes_need_no_encoding(folder, encoder, tmp_path):
+    pictures = find_pictures(folder)
+    extract_features(pictures, tmp_path / "s", encoder)
+    for label in ("pet", None):
+        changed = [picture._replace(label=label) for picture in pictures]
+        store = extract_features(changed, tmp_path / "s", encoder, spread=lambda f, chunks: chunks)
+        assert store.y is None if label is None else set(store.y) == {"pet"}
+    assert not (tmp_path / "s" / "y.npy").exists()
+
+
+@pytest.mark.parametrize("name", ["parts/000000.npy", "parts/meta.json", *FILES])
+def test_growing_may_stop_at_any_moment(folder, encoder, tmp_path, monkeypatch, name):
+    pictures = find_pictures(folder)
+    extract_features(pictures, tmp_path / "whole", encoder)
+    old = extract_features(pictures[:30], tmp_path / "s", encoder)
+    with monkeypatch.context() as patch:
+        stop_at_move(patch, tmp_path / "s" / name)
+        with pytest.raises(KeyboardInterrupt):
+            extract_features(pictures, tmp_path / "s", encoder)
+    if name.startswith("parts"):
+        assert PictureStore.open(tmp_path / "s").samples == old.samples
+    else:
+        with pytest.raises(MissingFileError, match="is no complete store"):
+            PictureStore.open(tmp_path / "s")
+    # Another set of pictures than the one that was begun is as good.
+    again = pictures[:69] if name.startswith("parts") else pictures
+    extract_features(again, tmp_path / "s", encoder)
     extract_features(pictures, tmp_path / "s", encoder)
     assert digest(tmp_path / "s") == digest(tmp_path / "whole")
 
@@ -186,14 +246,25 @@ def test_copies_are_reported(folder, encoder, tmp_path):
     assert store.duplicates == (("cat/01.png", "dog/copy.png"),)
 
 
-def test_a_store_is_not_mixed(folder, encoder, tmp_path):
+def test_a_store_is_not_mixed(folder, encoder, tmp_path, monkeypatch):
     pictures = find_pictures(folder)
-    extract_features(pictures, tmp_path / "s", encoder)
-    with pytest.raises(InvalidInputError, match="was begun with other pictures or labels"):
-        extract_features(pictures[1:], tmp_path / "s", encoder)
     flip = ImageEncoder(encoder.model, views="flip")
+    (tmp_path / "begun").mkdir()
+    with monkeypatch.context() as patch:
+        stop_at_move(patch, tmp_path / "begun" / "parts" / "000001.npy")
+        with pytest.raises(KeyboardInterrupt):
+            extract_features(pictures, tmp_path / "begun", encoder)
+    with pytest.raises(InvalidInputError, match="was begun with other pictures or labels"):
+        extract_features(pictures[1:], tmp_path / "begun", encoder)
     with pytest.raises(InvalidInputError, match="was begun with another encoder"):
+        extract_features(pictures, tmp_path / "begun", flip)
+    extract_features(pictures, tmp_path / "s", encoder)
+    before = digest(tmp_path / "s")
+    with pytest.raises(InvalidInputError, match=r"holds 1 pictures that are not among .* 'cat/01"):
+        extract_features(pictures[1:], tmp_path / "s", encoder)
+    with pytest.raises(InvalidInputError, match=r"was made by the encoder .*; got .*views flip"):
         extract_features(pictures, tmp_path / "s", flip)
+    assert digest(tmp_path / "s") == before
     with pytest.raises(InvalidInputError, match="holds something else"):
         extract_features(pictures, folder, encoder)
     with pytest.raises(InvalidInputError, match="there are no pictures"):

@@ -204,7 +204,7 @@ def test_an_identity_finds_its_encoder_again(tmp_path):
     changed = EncoderIdentity.from_dict(stored | {"sha256": "0" * 64})
     with pytest.raises(InvalidInputError, match=r"the encoder onnx:.*SHA-256 000000000000"):
         ImageEncoder.from_identity(changed)
-    for damage in (None, [], {"model": "a"}, stored | {"sha256": 3}):
+    for damage in (None, [], {"model": "a"}, stored | {"sha256": 3}, stored | {"settings": "flip"}):
         with pytest.raises(InvalidInputError, match="identity of an encoder is damaged"):
             EncoderIdentity.from_dict(damage)
 

@@ -40,7 +40,7 @@ def prepared(encoder):
     """What the network is given, by the preprocessing tested elsewhere."""
     import torch
 
-    settings = encoder.identity.preprocessing
+    settings = encoder.identity.settings["preprocessing"]
     return torch.from_numpy(ImageEncoder._opened(encoder).preprocessing(PIXELS)), settings
 
 

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from zslearn.exceptions import InvalidInputError, MissingExtraError, ZslearnError, ZslearnWarning
+from zslearn.features import EncoderIdentity
 from zslearn.semantics import TextEncoder, minilm, text_models
 from zslearn.signatures import Signatures
 
@@ -48,9 +49,9 @@ def test_a_mark_for_padding_in_a_text_is_a_token_like_any(encoder):
 
 
 def test_identity_and_names(encoder):
-    name, digest = encoder.identity.split(" sha256:")
-    assert name == "minilm"
-    assert len(digest) == 64
+    identity = encoder.identity
+    assert (identity.model, len(identity.sha256), dict(identity.settings)) == ("minilm", 64, {})
+    assert EncoderIdentity.from_dict(identity.as_dict()).matches(identity)
     names = encoder.get_feature_names_out()
     assert (len(names), names[0], names[-1]) == (384, "minilm0", "minilm383")
 

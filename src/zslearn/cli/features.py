@@ -71,7 +71,8 @@ def features(
     """Turn the pictures in a folder into vectors, for fit, evaluate and predict.
 
     Files that cannot be read as pictures are listed and left out. Stopped or killed at any moment,
-    the same command continues where it was, and the result is the same.
+    the same command continues where it was, and the result is the same. When PICTURES has got more
+    files since, only those are encoded.
     """
     from zslearn.features import ImageEncoder, extract_features, find_pictures
 

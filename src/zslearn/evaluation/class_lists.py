@@ -16,12 +16,12 @@ from zslearn.exceptions import InvalidInputError, MissingFileError, UnknownClass
 def read_class_splits(
     paths: Iterable[str | os.PathLike[str]], classes: ArrayLike
 ) -> dict[str, ClassSplit]:
-    r"""Read splits from text files, one unseen class a line.
+    r"""Read splits from text files, one unseen class per line.
 
     Parameters
     ----------
     paths : iterable of path-like
-        One UTF-8 file a split. Empty lines and lines that start with ``#`` are skipped.
+        One UTF-8 file per split. Empty lines and lines that start with ``#`` are skipped.
     classes : array-like of shape (n_classes,)
         All classes of the data set; those not in a file are seen in its split.
 

@@ -1,9 +1,9 @@
 """From pictures to vectors: pretrained networks, pixel descriptors, stores on disk."""
 
+from zslearn.core.encoder_identity import EncoderIdentity
 from zslearn.features.collection import Picture, find_pictures
 from zslearn.features.color import rgb_to_lab
 from zslearn.features.extraction import extract_features
-from zslearn.features.identity import EncoderIdentity
 from zslearn.features.image_encoder import ImageEncoder
 from zslearn.features.patches import patch_means
 from zslearn.features.picture_store import PictureStore, is_picture_store

@@ -2,7 +2,8 @@
 
 Pictures are encoded in chunks whose members never change, and each chunk is written whole with its
 record last. So a run that was killed continues with the first chunk that lacks its record, and the
-result has the same bits as that of a run that was not.
+result has the same bits as that of a run that was not. A complete store grows in the same way: it
+stays as it is until all new pictures are encoded.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from zslearn.features.collection import Picture
 from zslearn.features.image_encoder import ImageEncoder
 from zslearn.features.picture_store import (
     PictureStore,
+    publish,
     read_meta,
     write_json,
     write_labels,
@@ -45,6 +47,14 @@ class _Encoded(NamedTuple):
     record: dict[str, Any]
 
 
+class _Known(NamedTuple):
+    """What a complete store already holds: its vectors, and row and SHA-256 by name."""
+
+    vectors: NDArray[np.float32]
+    rows: dict[str, int]
+    sha256: dict[str, str]
+
+
 def extract_features(
     pictures: Sequence[Picture],
     folder: str | Path,
@@ -56,7 +66,8 @@ def extract_features(
 ) -> PictureStore:
     """Encode pictures into a store.
 
-    Called again with the same pictures, it continues where it was stopped, also by a kill.
+    Called again with the same pictures, it continues where it was stopped, also by a kill. Called
+    with those of a complete store and more, it encodes the new ones and those that have changed.
 
     Parameters
     ----------
@@ -82,14 +93,22 @@ def extract_features(
     Raises
     ------
     InvalidInputError
-        If the folder holds something else, no picture could be read, or with `strict` one.
+        If the folder holds something else, or pictures that are not given; if no picture could be
+        read, or with `strict` one.
     """
     root = Path(folder)
     plan = _plan(pictures, encoder)
+    if (root / "parts" / META).exists():
+        publish(root)  # a kill came between its files
+    known = None
     if (root / META).exists():
-        return _finished(root, plan)
-    parts = _start(root, plan)
-    chunks = [pictures[first : first + CHUNK] for first in range(0, len(pictures), CHUNK)]
+        if read_meta(root).get("plan") == plan:
+            shutil.rmtree(root / "parts", ignore_errors=True)  # left by a kill at the very end
+            return PictureStore.open(root)
+        known = _known(root, pictures, encoder)
+    new = [picture for picture in pictures if known is None or picture.name not in known.rows]
+    parts = _start(root, plan, new, grows=known is not None)
+    chunks = [new[first : first + CHUNK] for first in range(0, len(new), CHUNK)]
     todo = [i for i in range(len(chunks)) if not _record_file(parts, i).exists()]
     spread = spread or partial(map_in_order, n=encoder.n_jobs or n_threads())
     work = partial(encode_chunk, encoder=encoder, strict=strict)
@@ -98,7 +117,7 @@ def extract_features(
         for i, encoded in zip(todo, spread(work, [chunks[i] for i in todo]), strict=True):
             _write_chunk(parts, i, encoded)
             bar.update(len(chunks[i]))
-    _finish(root, parts, pictures, len(chunks), plan)
+    _finish(root, pictures, chunks, known, plan)
     return PictureStore.open(root)
 
 
@@ -118,7 +137,7 @@ def encode_chunk(pictures: Sequence[Picture], encoder: ImageEncoder, strict: boo
                 record["refused"][picture.name] = _reason(error)
                 continue
             record["kept"].append(i)
-            record["sha256"].append(hashlib.sha256(content).hexdigest())
+            record["sha256"].append(_sha256(content))
         if batch:
             vectors.append(encoder.encode_pixels(batch))
     return _Encoded(np.concatenate(vectors), record)
@@ -128,38 +147,73 @@ def _plan(pictures: Sequence[Picture], encoder: ImageEncoder) -> dict[str, Any]:
     """Describe an extraction: the encoder, and a digest of the names, classes and sizes."""
     if not pictures:
         raise InvalidInputError("there are no pictures to encode.")
-    digest = hashlib.sha256()
-    for picture in pictures:
-        size = picture.path.stat().st_size if picture.path.is_file() else None
-        digest.update(json.dumps([picture.name, picture.label, size]).encode())
     return {
         "encoder": encoder.identity.as_dict(),
         "chunk": CHUNK,
         "pictures": len(pictures),
-        "digest": digest.hexdigest(),
+        "digest": _digest(pictures),
     }
 
 
-def _start(root: Path, plan: dict[str, Any]) -> Path:
+def _digest(pictures: Sequence[Picture]) -> str:
+    digest = hashlib.sha256()
+    for picture in pictures:
+        size = picture.path.stat().st_size if picture.path.is_file() else None
+        digest.update(json.dumps([picture.name, picture.label, size]).encode())
+    return digest.hexdigest()
+
+
+def _known(root: Path, pictures: Sequence[Picture], encoder: ImageEncoder) -> _Known:
+    """Find the pictures that a complete store holds with the same bytes."""
+    store = PictureStore.open(root)
+    if not store.encoder.matches(encoder.identity):
+        raise InvalidInputError(
+            f"{root} was made by the encoder {store.encoder}; got {encoder.identity}. Choose "
+            "another folder for its vectors."
+        )
+    paths = {picture.name: picture.path for picture in pictures}
+    lost = [name for name in store.samples if name not in paths]
+    if lost:
+        raise InvalidInputError(
+            f"{root} holds {len(lost)} pictures that are not among those given, such as "
+            f"{lost[0]!r}. To add pictures, put them with the old ones; for others, choose another "
+            "folder."
+        )
+    rows, digests = {}, {}
+    for row, (name, sha256) in enumerate(zip(store.samples, store.sha256, strict=True)):
+        if paths[name].is_file() and _sha256(paths[name].read_bytes()) == sha256:
+            rows[name], digests[name] = row, sha256
+    return _Known(store.X, rows, digests)
+
+
+def _start(
+    root: Path, plan: dict[str, Any], new: Sequence[Picture], *, grows: bool = False
+) -> Path:
     """Note the plan of a new extraction, or see that the one begun is the same."""
     parts = root / "parts"
     file = parts / "plan.json"
+    plan = plan | {"new": _digest(new)}
     if file.is_file():
-        _check_same(root, json.loads(file.read_text("utf-8")), plan)
-        return parts
-    if root.exists() and (not root.is_dir() or set(root.iterdir()) - {parts}):
+        begun = json.loads(file.read_text("utf-8"))
+        if begun == plan:
+            return parts
+        if not grows:
+            raise InvalidInputError(_begun_otherwise(root, begun, plan))
+    others = set(root.iterdir()) - {parts} if root.is_dir() else set()
+    if not grows and (others or (root.exists() and not root.is_dir())):
         raise InvalidInputError(f"{root} holds something else; choose a new or empty folder.")
-    parts.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(parts, ignore_errors=True)
+    parts.mkdir(parents=True)
     write_json(file, plan)
     return parts
 
 
-def _check_same(root: Path, known: Any, plan: dict[str, Any]) -> None:
-    if known != plan:
-        what = "another encoder" if known.get("encoder") != plan["encoder"] else "other pictures"
-        raise InvalidInputError(
-            f"{root} was begun with {what} or labels. Choose another folder or remove this one."
-        )
+def _begun_otherwise(root: Path, begun: Any, plan: dict[str, Any]) -> str:
+    what = "another encoder" if begun.get("encoder") != plan["encoder"] else "other pictures"
+    return (
+        f"{root} was begun with {what} or labels and is not complete. Choose another folder or "
+        "remove this one."
+    )
 
 
 def _write_chunk(parts: Path, number: int, encoded: _Encoded) -> None:
@@ -169,48 +223,71 @@ def _write_chunk(parts: Path, number: int, encoded: _Encoded) -> None:
 
 
 def _finish(
-    root: Path, parts: Path, pictures: Sequence[Picture], n_chunks: int, plan: dict[str, Any]
+    root: Path,
+    pictures: Sequence[Picture],
+    chunks: Sequence[Sequence[Picture]],
+    known: _Known | None,
+    plan: dict[str, Any],
 ) -> None:
-    """Join the chunks; the description comes last and makes the store complete."""
-    kept: list[Picture] = []
-    copies: dict[str, list[str]] = {}
+    """Join the chunks with what was known, and make that the store."""
+    parts = root / "parts"
+    digests = {} if known is None else dict(known.sha256)
     refused: dict[str, str] = {}
-    for number in range(n_chunks):
+    for number, chunk in enumerate(chunks):
         record = json.loads(_record_file(parts, number).read_text("utf-8"))
-        members = [pictures[number * CHUNK + i] for i in record["kept"]]
-        kept += members
         refused |= record["refused"]
-        for picture, sha256 in zip(members, record["sha256"], strict=True):
-            copies.setdefault(sha256, []).append(picture.name)
-    if not kept:
+        names = (chunk[i].name for i in record["kept"])
+        digests |= dict(zip(names, record["sha256"], strict=True))
+    if not digests:
         name, reason = next(iter(refused.items()))
         raise InvalidInputError(
             f"none of the {len(pictures)} files could be read as a picture; {name}: {reason}"
         )
-    files = [_vector_file(parts, number) for number in range(n_chunks)]
-    shape = len(kept), int(np.load(files[0], mmap_mode="r").shape[1])
-    write_vectors(root / "X.npy", files, shape)
-    write_json(root / "samples.json", [picture.name for picture in kept])
+    kept = [picture for picture in pictures if picture.name in digests]
+    files = [_vector_file(parts, number) for number in range(len(chunks))]
+    shape = write_vectors(parts / "X.npy", _rows(kept, known, files), len(kept))
+    samples = {
+        "names": [picture.name for picture in kept],
+        "sha256": [digests[picture.name] for picture in kept],
+    }
+    write_json(parts / "samples.json", samples)
     meta = {
         "kind": KIND,
         "version": VERSION,
         "n_features": shape[1],
         "dtype": "float32",
-        "classes": write_labels(root, [picture.label for picture in kept]),
+        "classes": write_labels(parts, [picture.label for picture in kept]),
         "encoder": plan["encoder"],
         "plan": plan,
         "refused": refused,
-        "duplicates": [names for names in copies.values() if len(names) > 1],
+        "duplicates": _copies(kept, digests),
     }
-    write_json(root / META, meta)
-    shutil.rmtree(parts)
+    write_json(parts / META, meta)
+    publish(root)
 
 
-def _finished(root: Path, plan: dict[str, Any]) -> PictureStore:
-    """Return the complete store of the same plan."""
-    _check_same(root, read_meta(root).get("plan", {}), plan)
-    shutil.rmtree(root / "parts", ignore_errors=True)  # left by a kill at the very end
-    return PictureStore.open(root)
+def _rows(
+    kept: Sequence[Picture], known: _Known | None, files: Sequence[Path]
+) -> Iterator[NDArray[np.float32]]:
+    """Yield the vectors in the order of their pictures, from the old store and from the chunks."""
+    new = (row for file in files for row in np.load(file, allow_pickle=False))
+    for picture in kept:
+        if known is not None and picture.name in known.rows:
+            yield known.vectors[known.rows[picture.name]]
+        else:
+            yield next(new)
+
+
+def _copies(kept: Sequence[Picture], digests: dict[str, str]) -> list[list[str]]:
+    """Return the names of pictures that are the same bytes, a list for each of them."""
+    copies: dict[str, list[str]] = {}
+    for picture in kept:
+        copies.setdefault(digests[picture.name], []).append(picture.name)
+    return [names for names in copies.values() if len(names) > 1]
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _vector_file(parts: Path, number: int) -> Path:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from zslearn._parameters import Constraint, Either, Instance, Whole, check_parameters
+from zslearn.core.encoder_identity import EncoderIdentity
 from zslearn.core.threads import map_in_order, n_threads
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
-from zslearn.features.identity import EncoderIdentity
 from zslearn.features.image_model import ImageModel, open_image_model
 from zslearn.features.pictures import Pixels, as_rgb
 from zslearn.features.preprocessing import VIEWS, Preprocessing
@@ -99,8 +99,10 @@ class ImageEncoder(TransformerMixin, BaseEstimator):
     def identity(self) -> EncoderIdentity:
         """Name of the model, SHA-256 of its weights and the settings."""
         model = self._opened()
-        settings = model.preprocessing.as_dict()
-        return EncoderIdentity(self.model, model.sha256, self.views, settings)
+        settings: dict[str, Any] = {"preprocessing": model.preprocessing.as_dict()}
+        if self.views != "center":
+            settings["views"] = self.views
+        return EncoderIdentity(self.model, model.sha256, settings)
 
     @property
     def n_features(self) -> int:
@@ -197,8 +199,9 @@ class ImageEncoder(TransformerMixin, BaseEstimator):
         InvalidInputError
             If the model of that name has other weights now.
         """
-        preprocessing = Preprocessing.from_dict(identity.preprocessing)
-        encoder = cls(identity.model, views=identity.views, preprocessing=preprocessing, **settings)
+        preprocessing = Preprocessing.from_dict(identity.settings.get("preprocessing", {}))
+        views = identity.settings.get("views", "center")
+        encoder = cls(identity.model, views=views, preprocessing=preprocessing, **settings)
         if not encoder.identity.matches(identity):
             raise InvalidInputError(
                 f"the encoder {identity} is needed; here the model of that name is "

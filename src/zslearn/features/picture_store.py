@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._files import naming, replacing
+from zslearn.core.encoder_identity import EncoderIdentity
 from zslearn.exceptions import InvalidInputError, MissingFileError
-from zslearn.features.identity import EncoderIdentity
 from zslearn.features.store import META, read_description
 
 _IN_MEMORY = 2**30  # bytes of features that are read; more are mapped
@@ -34,6 +36,8 @@ class PictureStore:
         Classes; None for pictures without.
     samples : tuple of str
         Names of the pictures inside their folder.
+    sha256 : tuple of str
+        SHA-256 of their files.
     encoder : EncoderIdentity
         What made the vectors.
     refused : dict of str to str
@@ -46,6 +50,7 @@ class PictureStore:
     X: NDArray[np.float32]
     y: NDArray[np.str_] | None
     samples: tuple[str, ...]
+    sha256: tuple[str, ...]
     encoder: EncoderIdentity
     refused: dict[str, str]
     duplicates: tuple[tuple[str, ...], ...]
@@ -76,17 +81,19 @@ class PictureStore:
             try:
                 X = np.load(root / "X.npy", mmap_mode="r", allow_pickle=False)
                 y = _labels(root, meta)
-                samples = tuple(json.loads((root / "samples.json").read_text("utf-8")))
+                stored = json.loads((root / "samples.json").read_text("utf-8"))
+                samples, sha256 = tuple(stored["names"]), tuple(stored["sha256"])
                 encoder = EncoderIdentity.from_dict(meta["encoder"])
                 refused, duplicates = dict(meta["refused"]), tuple(map(tuple, meta["duplicates"]))
             except (KeyError, TypeError, EOFError, ValueError) as error:
                 raise InvalidInputError(
                     f"the store is damaged ({error}). Make it again."
                 ) from error
-            if X.ndim != 2 or len(X) != len(samples) or (y is not None and len(y) != len(X)):
+            lengths = {len(X), len(samples), len(sha256), len(X if y is None else y)}
+            if X.ndim != 2 or len(lengths) > 1:
                 raise InvalidInputError("the store is damaged: its files do not fit together.")
         X = X if X.nbytes > _IN_MEMORY else np.array(X)
-        return cls(root, X, y, samples, encoder, refused, duplicates)
+        return cls(root, X, y, samples, sha256, encoder, refused, duplicates)
 
 
 def is_picture_store(folder: str | os.PathLike[str]) -> bool:
@@ -108,14 +115,34 @@ def read_meta(root: Path) -> dict[str, Any]:
     return meta
 
 
-def write_vectors(path: Path, parts: Iterable[Path], shape: tuple[int, int]) -> None:
-    """Join matrices of float32 to one file, one of them in memory at a time."""
+def publish(root: Path) -> None:
+    """Move a store that is ready in the folder ``parts`` to its place; the description comes last.
+
+    Broken off, it is done again by the next run: there is no moment at which files of an old and a
+    new store pass for one.
+    """
+    parts = root / "parts"
+    labeled = read_description(parts).get("classes") is not None
+    (root / META).unlink(missing_ok=True)
+    for name in ("X.npy", "y.npy", "samples.json"):
+        if (parts / name).exists():
+            os.replace(parts / name, root / name)
+    if not labeled:
+        (root / "y.npy").unlink(missing_ok=True)
+    os.replace(parts / META, root / META)
+    shutil.rmtree(parts)
+
+
+def write_vectors(path: Path, rows: Iterator[NDArray[np.float32]], n: int) -> tuple[int, int]:
+    """Write vectors of float32 as a matrix, one of them in memory at a time; return its shape."""
+    first = next(rows)
+    shape = n, len(first)
     header = {"descr": "<f4", "fortran_order": False, "shape": shape}
     with replacing(path) as file:
         np.lib.format.write_array_header_1_0(file, header)
-        for part in parts:
-            rows = np.load(part, allow_pickle=False)
-            file.write(np.ascontiguousarray(rows, "<f4").tobytes())
+        for row in chain([first], rows):
+            file.write(np.ascontiguousarray(row, "<f4").tobytes())
+    return shape
 
 
 def write_labels(root: Path, labels: Sequence[str | None]) -> list[str] | None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from zslearn._parameters import Constraint, Instance, Whole, check_parameters
+from zslearn.core.encoder_identity import EncoderIdentity
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, ZslearnWarning
 from zslearn.semantics.text_models import TextModel, open_text_model
 
@@ -34,9 +35,9 @@ class TextEncoder(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    identity : str
-        The model and the SHA-256 of its weights: two encoders with the same identity give the
-        same vectors.
+    identity : EncoderIdentity
+        Name of the model and SHA-256 of its weights: encoders of the same identity give the same
+        vectors.
 
     Examples
     --------
@@ -47,8 +48,8 @@ class TextEncoder(TransformerMixin, BaseEstimator):
     ((3, 384), dtype('float32'))
     >>> bool(vectors[0] @ vectors[1] > vectors[0] @ vectors[2])
     True
-    >>> encoder.identity[:22]
-    'minilm sha256:60c75843'
+    >>> print(encoder.identity)
+    minilm (SHA-256 60c758432aa5)
     """
 
     parameter_constraints: ClassVar[dict[str, Constraint]] = {
@@ -101,9 +102,9 @@ class TextEncoder(TransformerMixin, BaseEstimator):
         return np.array([f"{stem}{i}" for i in range(self._opened().width)], dtype=object)
 
     @property
-    def identity(self) -> str:
+    def identity(self) -> EncoderIdentity:
         """Name of the model and SHA-256 of its weights."""
-        return f"{self.model} sha256:{self._opened().sha256}"
+        return EncoderIdentity(self.model, self._opened().sha256)
 
     def _opened(self) -> TextModel:
         check_parameters(self)

@@ -135,7 +135,7 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
 
     def _check_labels(self, labels: NDArray, *, several: bool = True) -> None:
         with warnings.catch_warnings():
-            # One sample a class is few-shot data here, not a sign of a regression target.
+            # One sample per class is few-shot data here, not a sign of a regression target.
             warnings.filterwarnings("ignore", message="The number of unique classes is greater")
             check_classification_targets(labels)
         if several and len(np.unique(labels)) < 2:

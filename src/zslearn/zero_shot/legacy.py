@@ -191,7 +191,7 @@ class LegacyImNet2(_Projected):
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame
-        Word vectors, one a class.
+        Word vectors, one per class.
     direction : {"encode", "decode"}, default="encode"
         Where to compare.
     lam : float, default=5.0

@@ -290,7 +290,7 @@ def make_classifier(name: str, signatures: Any = None, **parameters: Any) -> Zer
     name : str
         A key of `METHODS`, for example "sae" or "eszsl".
     signatures : Signatures, dict or DataFrame, optional
-        One vector a class.
+        One vector per class.
     **parameters
         Parameters of the class that override the method's own.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from zslearn.exceptions import InvalidInputError
@@ -16,33 +16,32 @@ class EncoderIdentity:
     Parameters
     ----------
     model : str
-        Name used to open the model, for example "efficientnet-lite2".
+        Name used to open the model, for example "efficientnet-lite2" or "minilm".
     sha256 : str
         SHA-256 of its weights.
-    views : str
-        Which views of a picture are averaged.
-    preprocessing : mapping
-        The settings of `Preprocessing`.
+    settings : mapping, optional
+        What else the vectors depend on: for pictures `preprocessing`, and `views` where it is not
+        "center".
 
     Examples
     --------
     >>> from zslearn.features import EncoderIdentity
-    >>> print(EncoderIdentity("onnx:net.onnx", "9656183eaeafe8cb", "flip", {"size": 64}))
+    >>> print(EncoderIdentity("onnx:net.onnx", "9656183eaeafe8cb", {"views": "flip"}))
     onnx:net.onnx (SHA-256 9656183eaeaf, views flip)
     """
 
     model: str
     sha256: str
-    views: str
-    preprocessing: Mapping[str, Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        views = "" if self.views == "center" else f", views {self.views}"
-        return f"{self.model} (SHA-256 {self.sha256[:12]}{views})"
+        texts = {name: value for name, value in self.settings.items() if isinstance(value, str)}
+        facts = {"SHA-256": self.sha256[:12]} | texts
+        return f"{self.model} ({', '.join(f'{name} {fact}' for name, fact in facts.items())})"
 
     def matches(self, other: EncoderIdentity) -> bool:
         """Say whether both give the same vectors; an ONNX file may have moved."""
-        return self._content() == other._content()
+        return (self.sha256, dict(self.settings)) == (other.sha256, dict(other.settings))
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON-ready values."""
@@ -55,12 +54,9 @@ class EncoderIdentity:
             identity = cls(**stored)
         except TypeError as error:
             raise InvalidInputError(f"the identity of an encoder is damaged ({error}).") from error
-        texts = (identity.model, identity.sha256, identity.views)
+        texts = (identity.model, identity.sha256)
         if not all(isinstance(text, str) for text in texts) or not isinstance(
-            identity.preprocessing, Mapping
+            identity.settings, Mapping
         ):
             raise InvalidInputError("the identity of an encoder is damaged: a value is not text.")
         return identity
-
-    def _content(self) -> tuple[Any, ...]:
-        return self.sha256, self.views, dict(self.preprocessing)
