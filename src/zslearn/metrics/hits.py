@@ -70,17 +70,17 @@ def hit_at_k(
     return float(np.mean(hits)) if average == "sample" else mean_within_classes(true, hits)
 
 
-def check_scores(scores: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
+def check_scores(scores: ArrayLike, shape: tuple[int, int], name: str = "scores") -> NDArray[Any]:
     """Return the scores as an array of the expected shape without NaN."""
     values = np.asarray(scores)
     if values.shape != shape:
         raise InvalidInputError(
-            f"scores must have shape (n_samples, n_candidates) = {shape}; got {values.shape}."
+            f"{name} must have shape (n_samples, n_candidates) = {shape}; got {values.shape}."
         )
     rows = np.isnan(values).any(axis=1)
     if rows.any():
         raise InvalidInputError(
-            f"scores contain NaN in {rows.sum()} of {len(rows)} rows, first in row "
+            f"{name} contain NaN in {rows.sum()} of {len(rows)} rows, first in row "
             f"{np.argmax(rows)}; a NaN cannot be ranked."
         )
     return values

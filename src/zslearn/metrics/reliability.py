@@ -1,0 +1,130 @@
+"""Whether probabilities can be believed: confidence against accuracy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from zslearn._parameters import Whole, check_value
+from zslearn.exceptions import InvalidInputError
+from zslearn.metrics.hits import check_scores, column_of
+from zslearn.metrics.labels import check_labels, check_unique
+
+# How far the probabilities of a sample may be from a sum of one.
+_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class ReliabilityCurve:
+    """Accuracy of answers by how sure they were, in bins of equal width that hold a sample.
+
+    Attributes
+    ----------
+    confidence : ndarray of shape (n_filled,)
+        Mean probability of the answers in each bin.
+    accuracy : ndarray of shape (n_filled,)
+        Share of them that is right.
+    share : ndarray of shape (n_filled,)
+        Share of all samples that falls into the bin; the shares sum to one.
+    """
+
+    confidence: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+    share: NDArray[np.float64]
+
+    @property
+    def error(self) -> float:
+        """Expected calibration error: the mean distance of the curve from the diagonal."""
+        return float(np.sum(self.share * np.abs(self.accuracy - self.confidence)))
+
+
+def reliability_curve(
+    y_true: ArrayLike, probabilities: ArrayLike, *, candidates: ArrayLike, n_bins: int = 15
+) -> ReliabilityCurve:
+    """Compare the probability of the best candidate with how often it is the right one.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True class of each sample; each must be a candidate.
+    probabilities : array-like of shape (n_samples, n_candidates)
+        Probability of each candidate; rows sum to one.
+    candidates : array-like of shape (n_candidates,)
+        The class of each column.
+    n_bins : int, default=15
+        Number of bins of equal width between 0 and 1.
+
+    Returns
+    -------
+    ReliabilityCurve
+
+    Raises
+    ------
+    InvalidInputError
+        If shapes do not match or a row is no probability distribution.
+
+    Examples
+    --------
+    >>> from zslearn.metrics import reliability_curve
+    >>> probabilities = [[0.8, 0.2], [0.8, 0.2], [0.4, 0.6], [0.3, 0.7]]
+    >>> y_true = ["cow", "okapi", "okapi", "okapi"]
+    >>> curve = reliability_curve(y_true, probabilities, candidates=["cow", "okapi"], n_bins=4)
+    >>> curve.confidence.round(2).tolist(), curve.accuracy.tolist(), curve.share.tolist()
+    ([0.65, 0.8], [1.0, 0.5], [0.5, 0.5])
+    >>> round(curve.error, 3)
+    0.325
+    """
+    true, columns = check_labels(y_true, "y_true"), check_labels(candidates, "candidates")
+    check_unique(columns, "candidates")
+    check_value("n_bins", n_bins, Whole(1))
+    values = _checked(probabilities, (len(true), len(columns)))
+    confidence = values.max(axis=1).astype(np.float64)
+    right = values.argmax(axis=1) == column_of(true, columns)
+    place = np.minimum((confidence * n_bins).astype(np.intp), n_bins - 1)
+    counts = np.bincount(place, minlength=n_bins)
+    filled = counts > 0
+    sums = [np.bincount(place, weights=w, minlength=n_bins)[filled] for w in (confidence, right)]
+    means = [total / counts[filled] for total in sums]
+    return ReliabilityCurve(means[0], means[1], counts[filled] / len(true))
+
+
+def expected_calibration_error(
+    y_true: ArrayLike, probabilities: ArrayLike, *, candidates: ArrayLike, n_bins: int = 15
+) -> float:
+    """Mean distance between the confidence of answers and their accuracy (Guo et al., ICML 2017).
+
+    Parameters
+    ----------
+    y_true, probabilities, candidates, n_bins
+        As in :func:`reliability_curve`.
+
+    Returns
+    -------
+    float
+        Between 0 and 1. Few samples, and few classes whose samples are right or wrong together,
+        raise it also where the probabilities are the true ones.
+
+    Examples
+    --------
+    >>> from zslearn.metrics import expected_calibration_error
+    >>> probabilities = [[0.75, 0.25]] * 4
+    >>> y_true = ["cow", "cow", "cow", "okapi"]
+    >>> expected_calibration_error(y_true, probabilities, candidates=["cow", "okapi"])
+    0.0
+    """
+    return reliability_curve(y_true, probabilities, candidates=candidates, n_bins=n_bins).error
+
+
+def _checked(probabilities: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
+    """Return probabilities as an array, or refuse rows that are none."""
+    values = check_scores(probabilities, shape, "probabilities")
+    wrong = (values < 0).any(axis=1) | (np.abs(values.sum(axis=1) - 1) > _TOLERANCE)
+    if wrong.any():
+        raise InvalidInputError(
+            "probabilities must be at least 0 and sum to one in every row; row "
+            f"{np.argmax(wrong)} does not. Pass what predict_proba returns."
+        )
+    return values
