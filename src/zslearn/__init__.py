@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         reproduce,
         scale,
         semantics,
+        serve,
         signatures,
         zero_shot,
     )
@@ -65,6 +66,7 @@ __all__ = [
     "save",
     "scale",
     "semantics",
+    "serve",
     "signatures",
     "zero_shot",
 ]

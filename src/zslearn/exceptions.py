@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -121,6 +122,19 @@ class EngineError(ZslearnError, ConnectionError):
             f"{engine!s} cannot be reached or was lost ({type(reason).__name__}: {first}). Nothing "
             "was fitted; start the scheduler and its workers, check the address, and fit again."
         )
+
+
+@contextmanager
+def user_data() -> Iterator[None]:
+    """Turn scikit-learn's refusal of features or labels into an error of the library."""
+    try:
+        yield
+    except ZslearnError:
+        raise
+    except ValueError as error:
+        # The lines below the first advise on scikit-learn.
+        reason = str(error).strip().splitlines() or ["the data was refused"]
+        raise InvalidInputError(reason[0]) from error
 
 
 def closest_name(name: object, known: Iterable[object]) -> object | None:

@@ -267,3 +267,55 @@ def test_a_fork_while_classes_are_added_does_not_hang_the_child(data):
             os._exit(0 if "okapi" in clf.signatures_ else 1)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
+
+
+@pytest.mark.parametrize("kind", [SAEClassifier, AMPClassifier])
+def test_some_of_the_candidates_answer_as_if_they_were_the_only_ones(data, kind):
+    clf = fitted(data, kind)
+    names = data.signatures.names
+    new = np.full(7, 0.5)
+    some = [names[9], "new", names[2]]
+    found = clf.recogniser().replace("new", new).among(some)
+    alone = clf.add_classes({"new": new}).recogniser(some)
+    assert found.names.tolist() == some
+    np.testing.assert_allclose(found.scores(data.X), alone.scores(data.X), rtol=1e-12, atol=1e-12)
+
+
+def test_candidates_must_be_known_and_named_once(data):
+    recogniser = fitted(data).recogniser()
+    for wrong in ([], [recogniser.names[0]] * 2):
+        with pytest.raises(InvalidInputError, match="at least one, and each once"):
+            recogniser.among(wrong)
+    with pytest.raises(UnknownClassError, match="'unicorn' has no signature"):
+        recogniser.among(["unicorn"])
+
+
+def test_classes_that_come_and_go_leave_nothing_behind(data):
+    clf = fitted(data)
+    recogniser = clf.recogniser()
+    first, second = data.signatures.names[:2]
+    changed = recogniser.replace(first, np.ones(7)).replace("stays", np.arange(7.0))
+    for i in range(20):
+        changed = changed.replace(f"new{i}", np.full(7, i + 1.0)).without(f"new{i}")
+    assert len(changed._candidates.changed.vectors) == 2
+    left = changed.without(first).without(second)
+    want = clf.add_classes({"stays": np.arange(7.0)}).decision_function(data.X, left.names)
+    np.testing.assert_allclose(left.scores(data.X), want, rtol=1e-12)
+    assert left.without("stays")._candidates.changed is None
+
+
+def test_samples_are_encoded_by_methods_that_can(data):
+    clf = fitted(data)
+    unit = data.X / np.linalg.norm(data.X, axis=1, keepdims=True)
+    encoded = clf.recogniser().encode(data.X)
+    np.testing.assert_allclose(encoded, unit @ clf.coef_encode_.T)
+    wrapped = fitted_calibrated(data).recogniser()
+    assert wrapped.encode(data.X[:2]).shape == (2, 7)
+    with pytest.raises(InvalidInputError, match="does not map features to semantics"):
+        fitted(data, ESZSLClassifier).recogniser().encode(data.X)
+
+
+def fitted_calibrated(data):
+    rows = data.rows(data.split("standard").seen)
+    clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), gamma=0.1)
+    return clf.fit(data.X[rows], data.y[rows])

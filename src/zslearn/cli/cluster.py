@@ -13,10 +13,10 @@ import click
 
 from zslearn.cli.columns import order_columns, remember_columns
 from zslearn.cli.files import check_target, echo_notes, write_rows
-from zslearn.cli.guard import user_data, warnings_as_lines
+from zslearn.cli.guard import warnings_as_lines
 from zslearn.cli.parameters import set_parameters
 from zslearn.cli.table import echo_json, format_table
-from zslearn.exceptions import InvalidInputError
+from zslearn.exceptions import InvalidInputError, user_data
 
 if TYPE_CHECKING:
     from zslearn.cluster import SupervisedKMeans

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zslearn.cli.columns import remember_columns
-from zslearn.cli.encoder import remember_encoder
 from zslearn.cli.files import check_target
-from zslearn.cli.guard import user_data, warnings_as_lines
+from zslearn.cli.guard import warnings_as_lines
 from zslearn.cli.parameters import set_parameters
 from zslearn.cli.source import Source, source_of, source_options
 from zslearn.cli.table import echo_json, format_table
+from zslearn.exceptions import user_data
 
 if TYPE_CHECKING:
     from zslearn.datasets import ZeroShotDataset
@@ -91,10 +91,11 @@ def fit(
     with user_data(), warnings_as_lines():
         _fit(model, dataset, rows, cluster, checkpoint)
     remember_columns(model, dataset.extra.get("feature_columns", ()))
-    remember_encoder(model, dataset.extra.get("encoder"))
     facts = _facts(model, method, len(rows), perf_counter() - start)
+    from zslearn.features import remember_encoder
     from zslearn.persistence import save
 
+    remember_encoder(model, dataset.extra.get("encoder"))
     save(model, target)
     facts |= {"file": target, "bytes": os.path.getsize(target)}
     if as_json:

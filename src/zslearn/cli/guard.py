@@ -1,4 +1,4 @@
-"""Refusals and warnings of scikit-learn, reported the way the command line reports its own."""
+"""Warnings, reported the way the command line reports its own."""
 
 from __future__ import annotations
 
@@ -7,21 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
-
-from zslearn.exceptions import InvalidInputError, ZslearnError
-
-
-@contextmanager
-def user_data() -> Iterator[None]:
-    """Turn scikit-learn's refusal of features or labels into an error of the library."""
-    try:
-        yield
-    except ZslearnError:
-        raise
-    except ValueError as error:
-        # The lines below the first advise on scikit-learn, not on this program.
-        reason = str(error).strip().splitlines() or ["the data was refused"]
-        raise InvalidInputError(reason[0]) from error
 
 
 @contextmanager

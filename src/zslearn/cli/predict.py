@@ -9,10 +9,10 @@ import click
 
 from zslearn._files import read_names
 from zslearn.cli.files import check_target, names_in, write_rows
-from zslearn.cli.guard import user_data, warnings_as_lines
+from zslearn.cli.guard import warnings_as_lines
 from zslearn.cli.samples import read_samples
 from zslearn.cli.table import echo_json, format_table
-from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnError
+from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnError, user_data
 
 if TYPE_CHECKING:
     from zslearn.zero_shot import ZeroShotClassifier

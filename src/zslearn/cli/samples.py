@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zslearn.cli.columns import order_columns
-from zslearn.cli.encoder import check_encoder, known_encoder, load_encoder
 from zslearn.cli.files import echo_notes
 from zslearn.exceptions import InvalidInputError, ZslearnError
 
@@ -39,7 +38,7 @@ def read_samples(
 
 def _is_of_pictures(path: str, classifier: Any) -> bool:
     """Say whether a path is a picture, or a folder of them for a model that takes pictures."""
-    from zslearn.features import is_picture_store
+    from zslearn.features import is_picture_store, known_encoder
     from zslearn.features.pictures import IMAGE_SUFFIXES
 
     if os.path.isdir(path):
@@ -52,6 +51,7 @@ def _encoded(classifier: Any, model: str, paths: Sequence[str]) -> Samples:
     import numpy as np
 
     from zslearn.core.threads import map_in_order, n_threads
+    from zslearn.features import load_encoder
 
     encoder = load_encoder(classifier, model)
     single = len(paths) == 1 and not Path(paths[0]).is_dir()
@@ -96,6 +96,8 @@ def _pictures(paths: Sequence[str]) -> list[Picture]:
 
 
 def _stored(classifier: Any, store: PictureStore) -> Samples:
+    from zslearn.features import check_encoder
+
     check_encoder(classifier, store.encoder, str(store.folder))
     return list(store.samples), store.X
 

@@ -41,6 +41,29 @@ def with_row(state: Any, position: int, row: Any) -> Any:
     return _map_arrays(exchanged, state, row)
 
 
+def without_row(state: Any, position: int) -> Any:
+    """Return prepared classes with one row less.
+
+    Parameters
+    ----------
+    state : array, None, or a tuple, dict or dataclass of them
+        Arrays of shape (n_classes, ...).
+    position : int
+        Which row.
+
+    Returns
+    -------
+    like `state`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> without_row((np.array([1, 2, 3]), None), 1)
+    (array([1, 3]), None)
+    """
+    return _map_arrays(lambda rows, _: np.delete(rows, position, axis=0), state, state)
+
+
 def _map_arrays(function: Callable[..., NDArray[Any]], first: Any, second: Any) -> Any:
     """Apply a function to the arrays of two states of the same form."""
     if first is None:

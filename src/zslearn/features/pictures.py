@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -70,9 +70,19 @@ def read_rgb(path: str | Path, *, height: int | None = None, nearest: bool = Fal
     return nearest_scaled(picture, size) if nearest else scaled(picture, size)
 
 
-def decode_rgb(content: bytes, name: str) -> Pixels:
-    """Return the picture in the bytes of a file as `read_rgb` does; errors name it `name`."""
-    with _opened(io.BytesIO(content), name) as file:
+def decode_rgb(
+    content: bytes,
+    name: str,
+    *,
+    formats: Sequence[str] = _FORMATS,
+    max_pixels: int = _MAX_PIXELS,
+) -> Pixels:
+    """Return the picture in the bytes of a file as `read_rgb` does; errors name it `name`.
+
+    Only some formats, and fewer pixels, may be allowed.
+    """
+    with _opened(io.BytesIO(content), name, formats) as file:
+        _check_size(file, max_pixels)
         return _decoded(file)
 
 
@@ -146,18 +156,20 @@ def picture_size(path: str | Path) -> tuple[int, int]:
 
 
 @contextmanager
-def _opened(file: str | Path | io.BytesIO, name: str) -> Iterator[Any]:
+def _opened(
+    file: str | Path | io.BytesIO, name: str, formats: Sequence[str] = _FORMATS
+) -> Iterator[Any]:
     """Open a picture; whatever is wrong with the file becomes one kind of error."""
     Image = require("PIL.Image", extra="images", purpose="Reading pictures")
-    with _told(name):
+    with _told(name, formats):
         # Pillow goes by the content: an EPS file called .png would start Ghostscript.
-        with Image.open(file, formats=_FORMATS) as picture:
+        with Image.open(file, formats=formats) as picture:
             _check_size(picture)
             yield picture
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
+def _told(name: str, formats: Sequence[str] = _FORMATS) -> Iterator[None]:
     """Say in one line which picture cannot be read and why."""
     Image = require("PIL.Image", extra="images", purpose="Reading pictures")
     try:
@@ -166,16 +178,17 @@ def _told(name: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise MissingFileError(f"there is no picture {name}.") from error
     except (*_DAMAGE, Image.DecompressionBombError) as error:
+        reason = _reason(error, formats)
         raise InvalidInputError(
-            f"{name} cannot be read as a picture ({_reason(error)}). Replace or remove the file."
+            f"{name} cannot be read as a picture ({reason}). Replace or remove the file."
         ) from error
 
 
-def _check_size(file: Any) -> None:
+def _check_size(file: Any, most: int = _MAX_PIXELS) -> None:
     """Refuse a picture that would fill the memory, before it is decoded."""
     width, height = file.size
-    if width * height > _MAX_PIXELS:
-        raise ValueError(f"it has {width} × {height} pixels, more than {_MAX_PIXELS:,}")
+    if width * height > most:
+        raise ValueError(f"it has {width} × {height} pixels, more than {most:,}")
 
 
 def _decoded(file: Any) -> Pixels:
@@ -251,9 +264,9 @@ def picture_files(folder: str | Path) -> list[Path]:
     )
 
 
-def _reason(error: BaseException) -> str:
+def _reason(error: BaseException, formats: Sequence[str]) -> str:
     """Return Pillow's reason without the path it repeats."""
     text = first_line(error)
     if text.startswith("cannot identify image file"):
-        return f"it is damaged or none of {', '.join(_FORMATS)}"
+        return f"it is damaged or none of {', '.join(formats)}"
     return text.partition(": ")[2] if text.startswith("[Errno") else text.partition(" '")[0]

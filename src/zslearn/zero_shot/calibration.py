@@ -241,6 +241,9 @@ class CalibratedStacking(ZeroShotClassifier):
         bias = float(self._biases(np.array([name]))[0])
         return Explanation.of(why.dimensions, why.contributions, why.offset - bias)
 
+    def _encode(self, X: Features) -> NDArray:
+        return self.estimator_._encode(X)
+
     def _score(self, X: Features, prepared: tuple[Any, NDArray]) -> NDArray:
         inner, bias = prepared
         scores = self.estimator_._score(X, inner)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.core.class_rows import with_row
+from zslearn.core.class_rows import with_row, without_row
 
 # Candidates above this number are prepared in blocks whenever they are scored; below, once.
 CLASS_BLOCK = 32_768
@@ -90,11 +90,23 @@ class Candidates:
         return self._with_rows(names, place, Rows(vector[None], ready))
 
     def without(self, place: int) -> Candidates:
-        """Return candidates without one of them."""
-        names = np.delete(self.names, place)
+        """Return candidates without one of them; a row that was added for it is dropped."""
+        left = self.among(np.delete(np.arange(len(self.names)), place))
+        n, column = len(self.base.vectors), self._columns[place]
+        if column < n or not self.model.zero_shot_tags.separable or self.changed is None:
+            return left
+        columns = left._columns - (left._columns > column)
+        if len(self.changed.vectors) == 1:
+            return replace(left, changed=None, columns=columns)
+        changed = Rows(*without_row(tuple(self.changed), int(column) - n))
+        return replace(left, changed=changed, columns=columns)
+
+    def among(self, places: NDArray[np.intp]) -> Candidates:
+        """Return some of the candidates, in the order given."""
+        names = self.names[places]
         if not self.model.zero_shot_tags.separable:
-            return Candidates.of(self.model, names, np.delete(self.vectors, place, axis=0))
-        return replace(self, names=names, columns=np.delete(self._columns, place))
+            return Candidates.of(self.model, names, self.vectors[places])
+        return replace(self, names=names, columns=self._columns[places])
 
     def blocks(self) -> Iterator[Block]:
         """Yield the candidates with their scores: all at once, or blocks prepared one by one."""

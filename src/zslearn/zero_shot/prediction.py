@@ -253,6 +253,11 @@ class Predictor:
             "vectors, so other runtimes cannot compute them. Those of SAEClassifier are."
         )
 
+    def _encode(self, X: Any) -> NDArray:
+        raise InvalidInputError(
+            f"{type(self).__name__} does not map features to semantics; SAEClassifier does."
+        )
+
     def _explain(self, X: Any, s: NDArray) -> Explanation:
         raise InvalidInputError(
             f"{type(self).__name__} cannot explain its scores by dimensions; linear methods such "

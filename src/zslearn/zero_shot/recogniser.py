@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -139,6 +139,22 @@ class Recogniser:
         blocks = [self._all(rows, block) for block in self._candidates.blocks()]
         return blocks[0] if len(blocks) == 1 else np.hstack(blocks)
 
+    def encode(self, X: Any) -> NDArray:
+        """Return the semantics of samples: one estimate per dimension of the signatures.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_dimensions)
+            In the scale of the normalized signatures; of methods that map features to semantics,
+            such as SAEClassifier.
+        """
+        return self._model._encode(self._model._ready_rows(X))
+
     def explain(self, x: ArrayLike, name: Any) -> Explanation:
         """Return why a sample gets its score for one candidate.
 
@@ -207,6 +223,24 @@ class Recogniser:
         if len(self.names) == 1:
             raise InvalidInputError(f"{name!s} is the only candidate; a recogniser needs one.")
         return Recogniser(self._candidates.without(place))
+
+    def among(self, names: Sequence[Any]) -> Recogniser:
+        """Return a recogniser that answers with some of the candidates only.
+
+        Parameters
+        ----------
+        names : sequence of class names
+            Candidates, each once, in the order of the columns of `scores`.
+
+        Returns
+        -------
+        Recogniser
+            Nothing is prepared anew, unless the method's tag `separable` is False.
+        """
+        places = [self._place(name) for name in names]
+        if not places or len(set(places)) < len(places):
+            raise InvalidInputError("candidates must be named, at least one, and each once.")
+        return Recogniser(self._candidates.among(np.array(places)))
 
     def _checked(self, name: Any, vector: Any) -> NDArray:
         """Return a signature in the order of the dimensions, or say what is wrong with it."""

@@ -115,10 +115,13 @@ class LinearZeroShotClassifier(MomentClassifier, PenalizedClassifier):
     def _prepare(self, S: NDArray) -> Targets:
         return Targets.of(S @ self.coef_ if self._direction == "decode" else S, self.metric)
 
+    def _encode(self, X: Features) -> NDArray:
+        if self._direction == "decode":
+            return super()._encode(X)
+        return np.asarray(X @ self.coef_.T.astype(X.dtype))
+
     def _score(self, X: Features, prepared: Targets) -> NDArray:
-        if self._direction == "encode":
-            X = np.asarray(X @ self.coef_.T.astype(X.dtype))
-        return prepared.scores(X)
+        return prepared.scores(self._encode(X) if self._direction == "encode" else X)
 
     def _form(self, prepared: Targets) -> ScoreForm:
         coef = self.coef_ if self._direction == "encode" else None

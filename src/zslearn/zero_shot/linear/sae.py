@@ -215,6 +215,9 @@ class SAEClassifier(MomentClassifier):
         offset = float(np.mean([rest for _, rest in parts]))
         return Explanation.of(self.signatures_.dimensions, contributions, offset)
 
+    def _encode(self, X: Features) -> NDArray:
+        return np.asarray(X @ self.coef_encode_.T.astype(X.dtype))
+
     def _prepare(self, S: NDArray) -> dict[Direction, Targets]:
         rows = {"encode": lambda: S, "decode": lambda: S @ self.coef_decode_}
         return {way: Targets.of(rows[way](), self.metric) for way in self._ways()}
@@ -222,8 +225,7 @@ class SAEClassifier(MomentClassifier):
     def _score(self, X: Features, prepared: dict[Direction, Targets]) -> NDArray:
         parts = []
         if "encode" in prepared:
-            encoded = np.asarray(X @ self.coef_encode_.T.astype(X.dtype))
-            parts.append(prepared["encode"].scores(encoded))
+            parts.append(prepared["encode"].scores(self._encode(X)))
         if "decode" in prepared:
             parts.append(prepared["decode"].scores(X))
         return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2

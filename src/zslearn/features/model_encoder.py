@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zslearn.exceptions import InvalidInputError
-
-if TYPE_CHECKING:
-    from zslearn.features import EncoderIdentity, ImageEncoder
+from zslearn.features.identity import EncoderIdentity
+from zslearn.features.image_encoder import ImageEncoder
 
 
 def remember_encoder(model: Any, identity: EncoderIdentity | None) -> None:
@@ -18,16 +17,12 @@ def remember_encoder(model: Any, identity: EncoderIdentity | None) -> None:
 
 def known_encoder(model: Any) -> EncoderIdentity | None:
     """Return the identity of the encoder a model was trained with, if it has one."""
-    from zslearn.features import EncoderIdentity
-
     stored = getattr(model, "encoder_", None)
     return None if stored is None else EncoderIdentity.from_dict(stored)
 
 
 def load_encoder(model: Any, path: str) -> ImageEncoder:
     """Open the encoder a model was trained with."""
-    from zslearn.features import ImageEncoder
-
     identity = known_encoder(model)
     if identity is None:
         raise InvalidInputError(

@@ -1,0 +1,149 @@
+"""What a model answers to some samples, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from zslearn.core.nearest import best_columns
+from zslearn.exceptions import InvalidInputError, UnknownClassError
+from zslearn.serve.errors import refuse
+from zslearn.serve.models import ServedModel
+from zslearn.serve.options import Options
+from zslearn.serve.settings import Limits
+from zslearn.zero_shot import Recogniser
+
+# Reasons are computed sample by sample.
+MOST_REASONS = 1024
+
+
+class Answer:
+    """The answers to some samples; each part is computed when it is first asked for.
+
+    Parameters
+    ----------
+    model : ServedModel
+        The model.
+    X : ndarray of shape (n_samples, n_features)
+        Samples as the classifier takes them.
+    options : Options
+        The parameters of the request.
+    limits : Limits
+        No part may have more bytes than a decompressed request.
+    """
+
+    def __init__(self, model: ServedModel, X: Any, options: Options, limits: Limits) -> None:
+        self._model, self._X, self._limits = model, X, limits
+        self._bias = options.bias
+        self.recogniser = _allowed(model, options.candidates)
+        self.k = min(options.top_k or 1, len(self.recogniser))
+        self.several = options.top_k is not None
+
+    @cached_property
+    def all_scores(self) -> NDArray[Any]:
+        """Scores of shape (n_samples, n_candidates)."""
+        self._check_size(len(self.recogniser))
+        scores = self.recogniser.scores(self._X)
+        return scores - self._bias * self.recogniser.seen if self._bias else scores
+
+    @cached_property
+    def all_probabilities(self) -> NDArray[Any]:
+        """Softmax of the scores."""
+        return softmax(self.all_scores.astype(np.float64), axis=1)
+
+    @cached_property
+    def ranking(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Names and scores of the k best classes of each sample."""
+        if not self._bias and "all_scores" not in vars(self):
+            return self.recogniser.rank(self._X, self.k)
+        columns, scores = best_columns(self.all_scores, self.k)
+        return self.recogniser.names[columns], scores
+
+    @cached_property
+    def reasons(self) -> list[Any]:
+        """The explanation of the best class of each sample."""
+        n = self._X.shape[0]
+        if n > MOST_REASONS:
+            raise refuse(f"contributions are given for at most {MOST_REASONS} samples; got {n}.")
+        best = self.ranking[0][:, 0]
+        return [self.recogniser.explain(x, name) for x, name in zip(self._X, best, strict=True)]
+
+    def predict(self) -> NDArray[Any]:
+        """Return the best class of each sample, or the k best."""
+        names = self.ranking[0]
+        return names if self.several else names[:, 0]
+
+    def scores(self) -> NDArray[Any]:
+        """Return the score of each candidate, or of the k best."""
+        return self.ranking[1] if self.several else self.all_scores
+
+    def probabilities(self) -> NDArray[Any]:
+        """Return the softmax of the scores, of each candidate or of the k best."""
+        if not self.several:
+            return self.all_probabilities
+        return -np.sort(-self.all_probabilities, axis=1)[:, : self.k]
+
+    def attributes(self) -> NDArray[Any]:
+        """Return the semantics of each sample."""
+        self._check_size(self._model.signatures.n_dimensions)
+        return self.recogniser.encode(self._X)
+
+    def contributions(self) -> NDArray[Any]:
+        """Return what each dimension adds to the score of the best class."""
+        return np.stack([reason.contributions for reason in self.reasons])
+
+    def offsets(self) -> NDArray[Any]:
+        """Return what no dimension adds to the score of the best class."""
+        seen = np.isin(self.ranking[0][:, 0], self.recogniser.names[self.recogniser.seen])
+        return np.array([reason.offset for reason in self.reasons]) - self._bias * seen
+
+    def classes(self) -> NDArray[Any]:
+        """Return the names of the columns of the scores."""
+        return self.recogniser.names
+
+    def dimensions(self) -> NDArray[Any]:
+        """Return the names of the columns of the contributions, or else of the attributes."""
+        names = self.reasons[0].dimensions if "reasons" in vars(self) else None
+        return np.array(names or self._model.signatures.dimensions)
+
+    def _check_size(self, columns: int) -> None:
+        if self._X.shape[0] * columns * 8 > self._limits.decompressed:
+            raise refuse(
+                f"the answer would hold {self._X.shape[0]} × {columns} numbers, more than "
+                "the limit here; send fewer samples, or ask for top_k."
+            )
+
+
+OUTPUTS: dict[str, Callable[[Answer], NDArray[Any]]] = {
+    "predict": Answer.predict,
+    "scores": Answer.scores,
+    "probabilities": Answer.probabilities,
+    "attributes": Answer.attributes,
+    "contributions": Answer.contributions,
+    "offsets": Answer.offsets,
+    "classes": Answer.classes,
+    "dimensions": Answer.dimensions,
+}
+
+
+def _allowed(model: ServedModel, candidates: str | Sequence[str]) -> Recogniser:
+    """Return the recogniser among the candidates of a request."""
+    every = model.recogniser
+    if candidates == "all":
+        return every
+    if isinstance(candidates, str):
+        names = every.names[every.seen if candidates == "seen" else ~every.seen].tolist()
+        if not names:
+            raise refuse(f"this model has no {candidates} classes.")
+        return every.among(names)
+    try:
+        return every.among([model.class_of(name) for name in candidates])
+    except UnknownClassError as error:
+        raise InvalidInputError(
+            str(error).replace("add the class by replace", "add the class by PUT")
+        ) from error

@@ -1,0 +1,80 @@
+"""The application: routes behind the checks, as any ASGI server runs it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from zslearn.serve.access import AccessMiddleware
+from zslearn.serve.routes import health, infer
+from zslearn.serve.security import SecurityMiddleware
+from zslearn.serve.settings import ServerSettings
+from zslearn.serve.state import Server
+
+
+def create_app(settings: ServerSettings, *, routes: Sequence[BaseRoute] = ()) -> Starlette:
+    """Load the models and return the application that serves them.
+
+    Parameters
+    ----------
+    settings : ServerSettings
+        What is served, and to whom.
+    routes : sequence of BaseRoute
+        More addresses, for example of pages; they are behind the same checks.
+
+    Returns
+    -------
+    Starlette
+        ``app.state.server`` is what its requests share.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from starlette.testclient import TestClient
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.persistence import save
+    >>> from zslearn.serve import ServerSettings, create_app
+    >>> from zslearn.zero_shot import SAEClassifier
+    >>> data = make_zero_shot(random_state=0)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.zsl")
+    >>> save(SAEClassifier(data.signatures, lam=0.1).fit(data.X, data.y), path)
+    >>> app = create_app(ServerSettings({"made": path}))
+    >>> TestClient(app, base_url="http://localhost").get("/v2/models/made/ready").json()
+    {'name': 'made', 'ready': True, 'live': True}
+    """
+    server = Server(settings)
+    server.shelf.load()
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        server.pool.close()
+
+    app = Starlette(
+        routes=[*infer.ROUTES, *health.ROUTES, *routes],
+        middleware=[
+            Middleware(AccessMiddleware, observe=_observe),
+            Middleware(SecurityMiddleware, settings=settings),
+        ],
+        exception_handlers={HTTPException: _reraise},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    app.state.server = server
+    return app
+
+
+def _observe(scope: object, status: int, seconds: float) -> None:
+    pass
+
+
+async def _reraise(request: Request, error: Exception) -> Response:
+    """Leave errors of routing to the middleware that answers all errors alike."""
+    raise error

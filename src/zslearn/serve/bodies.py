@@ -1,0 +1,85 @@
+"""Bodies of requests: read within a limit, decompressed within a limit."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from zslearn.serve.errors import RequestError, refuse
+from zslearn.serve.settings import Limits
+
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+# What zlib calls the formats; a "deflate" body may lack the header that it should have.
+_WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+
+
+class Disconnected(Exception):
+    """The client went away before its request was complete."""
+
+
+async def read_body(receive: Receive, headers: Mapping[str, str], limits: Limits) -> bytes:
+    """Return the body as it was sent; one that is too large is not read to its end."""
+    length = headers.get("content-length", "")
+    if length.isascii() and length.isdigit() and int(length[:18]) > limits.body:
+        raise _too_large(limits.body)
+    parts, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Disconnected
+        part = message.get("body", b"")
+        size += len(part)
+        if size > limits.body:
+            raise _too_large(limits.body)
+        parts.append(part)
+        if not message.get("more_body", False):
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def decompress(body: bytes, encoding: str, limits: Limits) -> bytes:
+    """Return a body without its compression.
+
+    Parameters
+    ----------
+    body : bytes
+        As it was sent.
+    encoding : str
+        The header Content-Encoding; empty if there is none.
+    limits : Limits
+        `decompressed` bytes are the most that come out; no more are ever held.
+
+    Returns
+    -------
+    bytes
+    """
+    kind = encoding.strip().lower()
+    if kind in ("", "identity"):
+        return body
+    if kind not in _WINDOWS:
+        raise RequestError(
+            415, f"a body may be compressed by gzip or deflate; got {encoding!r:.40}."
+        )
+    try:
+        return _inflated(body, _window(kind, body), limits.decompressed)
+    except zlib.error as error:
+        raise refuse(f"the body is no {kind} data ({error}).") from error
+
+
+def _window(kind: str, body: bytes) -> int:
+    raw = kind == "deflate" and (len(body) < 2 or int.from_bytes(body[:2], "big") % 31 != 0)
+    return -15 if raw else _WINDOWS[kind]
+
+
+def _inflated(body: bytes, window: int, limit: int) -> bytes:
+    stream = zlib.decompressobj(window)
+    content = stream.decompress(body, limit + 1)
+    if len(content) > limit:
+        raise _too_large(limit, " after decompression")
+    if not stream.eof or stream.unused_data:
+        raise refuse("the compressed body ends too early, or something follows it.")
+    return content
+
+
+def _too_large(limit: int, when: str = "") -> RequestError:
+    return RequestError(413, f"the body has more than {limit} bytes{when}, the limit here.")

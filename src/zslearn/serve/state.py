@@ -1,0 +1,66 @@
+"""What the requests of one server share."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.requests import Request
+
+from zslearn.serve.bodies import decompress, read_body
+from zslearn.serve.errors import RequestError
+from zslearn.serve.settings import ServerSettings
+from zslearn.serve.shelf import ModelShelf
+from zslearn.serve.work import WorkPool
+
+
+class Server:
+    """Settings, models and threads of one server.
+
+    Parameters
+    ----------
+    settings : ServerSettings
+        What is served, and to whom.
+
+    Attributes
+    ----------
+    shelf : ModelShelf
+        The models.
+    pool : WorkPool
+        The threads that compute.
+    stopping : bool
+        Whether the server is about to end; it is not ready then.
+    """
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.settings = settings
+        self.shelf = ModelShelf(settings)
+        self.pool = WorkPool(settings.limits)
+        self.stopping = False
+
+    @property
+    def ready(self) -> bool:
+        """Whether requests can be answered."""
+        return not self.stopping and self.shelf.ready
+
+
+def server_of(request: Request) -> Server:
+    """Return the server that a request was sent to."""
+    server: Server = request.app.state.server
+    return server
+
+
+async def read_request(request: Request) -> bytes:
+    """Return the body of a request, decompressed."""
+    server = server_of(request)
+    limits = server.settings.limits
+    try:
+        async with asyncio.timeout(limits.seconds):
+            body = await read_body(request.receive, request.headers, limits)
+    except TimeoutError as error:
+        raise RequestError(
+            408, f"the body did not arrive within {limits.seconds:g} seconds."
+        ) from error
+    encoding = request.headers.get("content-encoding", "")
+    if not encoding:
+        return body
+    return await server.pool.run(decompress, body, encoding, limits)
