@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from zslearn.core.encoder_identity import EncoderIdentity
 from zslearn.exceptions import InvalidInputError
-from zslearn.features.identity import EncoderIdentity
 from zslearn.features.image_encoder import ImageEncoder
 
 
