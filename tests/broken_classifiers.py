@@ -68,6 +68,12 @@ class ScoresByAMeasureOfItsOwn(SAEClassifier):
         return super().score(X, y, candidates) / 2
 
 
+@fails("check_sample_weight")
+class ForgetsItsWeights(SAEClassifier):
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X, y)
+
+
 @fails("check_pickle")
 class LosesStateWhenPickled(SAEClassifier):
     def __getstate__(self):

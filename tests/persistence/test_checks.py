@@ -70,7 +70,7 @@ def test_a_number_of_features_that_nothing_has(parts):
 def test_training_classes_need_signatures_and_order(parts):
     items = parts[1]["state"]["seen_classes_"]["items"]
     items[0], items[1] = items[1], items[0]
-    refused(parts, "seen_classes_ must be two or more, in order")
+    refused(parts, "seen_classes_ must be one or more, in order")
     items[:2] = ["  ", "  a"]
     refused(parts, "a class of seen_classes_ has no signature")
 

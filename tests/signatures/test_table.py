@@ -20,6 +20,7 @@ from zslearn.exceptions import (
     ZslearnError,
 )
 from zslearn.signatures import Signatures
+from zslearn.zero_shot import SAEClassifier
 
 
 @pytest.fixture
@@ -402,3 +403,17 @@ def test_notebooks_show_a_table_and_run_nothing_in_it():
     assert "9 classes × 9 dimensions" in shown
     assert "<b>" not in shown
     assert shown.count("<tr>") == 8
+
+
+def test_truth_values_are_not_the_classes_one_and_zero():
+    table = Signatures([0, 1], np.eye(2))
+    for labels in ([True], np.array([True, False])):
+        with pytest.raises(InvalidTypeError, match="text or integers; got True or False"):
+            table.index_of(labels)
+    assert True not in table
+    assert np.True_ not in table
+    assert 1 in table
+    with pytest.raises(UnknownClassError, match="Class True has no signature"):
+        table[True]
+    with pytest.raises(UnknownClassError, match=r"Class False .* has no signature"):
+        SAEClassifier(table, lam=1.0).fit(np.eye(4), [True, False, True, False])

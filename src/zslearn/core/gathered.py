@@ -37,6 +37,8 @@ class FoldMoments:
         Which of them are held out.
     truth : ndarray of shape (n_held_out,)
         Position of each one's class in `classes`.
+    weights : ndarray of shape (n_held_out,) or None
+        Weight of each one; None where all count the same.
     """
 
     train: Moments
@@ -44,6 +46,7 @@ class FoldMoments:
     X: Any
     rows: NDArray[np.intp]
     truth: NDArray[np.intp]
+    weights: NDArray | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ class Gathered:
         Orthonormal basis, if moments and rows are coordinates in the row space of the data.
     plan : MomentPlan or None
         How it was gathered, if known.
+    weights : ndarray of shape (n_kept,) or None
+        Weights of the rows kept; None where all count the same.
 
     Examples
     --------
@@ -86,6 +91,7 @@ class Gathered:
     held_out: tuple[NDArray[np.intp], ...] = ()
     basis: NDArray | None = None
     plan: MomentPlan | None = None
+    weights: NDArray | None = None
 
     @cached_property
     def total(self) -> Moments:
@@ -120,11 +126,12 @@ class Gathered:
             raise InvalidInputError("models are judged by rows that were kept; there are none.")
         part, rows = self.parts[number], self.fold_rows[number]
         truth = np.searchsorted(part.classes, self.y[rows])
+        weights = None if self.weights is None else self.weights[rows]
         spanned = self._spanned(rows)
         if spanned is None:
-            return FoldMoments(self.total - part, part.classes, self.X, rows, truth)
+            return FoldMoments(self.total - part, part.classes, self.X, rows, truth, weights)
         train, held_out = spanned
-        return FoldMoments(train, part.classes, held_out, np.arange(len(rows)), truth)
+        return FoldMoments(train, part.classes, held_out, np.arange(len(rows)), truth, weights)
 
     def _spanned(self, rows: NDArray[np.intp]) -> tuple[Moments, NDArray] | None:
         """Moments of all rows but some, and those, in the space of the others, if it is smaller."""
@@ -137,7 +144,8 @@ class Gathered:
         if found is None:
             return None
         L, held_out = found
-        return _moments_of_triangle(L, self.y[others]), held_out
+        weights = None if self.weights is None else self.weights[others]
+        return _moments_of_triangle(L, self.y[others], weights), held_out
 
     @cached_property
     def _products(self) -> NDArray[np.float64]:
@@ -185,7 +193,7 @@ class Gathered:
         return Gathered(parts, *_merged_rows(self, other, plan.rows_per_class), plan=plan)
 
 
-def gather_rows(X: Any, y: NDArray, folds: Folds = ()) -> Gathered:
+def gather_rows(X: Any, y: NDArray, folds: Folds = (), weights: NDArray | None = None) -> Gathered:
     """Gather the moments of rows in memory, by fold if there are any.
 
     With fewer samples than features everything is done in the row space, which is exact.
@@ -198,6 +206,8 @@ def gather_rows(X: Any, y: NDArray, folds: Folds = ()) -> Gathered:
         Class of each sample.
     folds : sequence of (train rows, held-out rows)
         Folds of classes or of samples that hold out each row once.
+    weights : ndarray of shape (n_samples,), optional
+        Positive weight of each sample; by default all count the same.
 
     Returns
     -------
@@ -205,28 +215,39 @@ def gather_rows(X: Any, y: NDArray, folds: Folds = ()) -> Gathered:
     """
     X, basis = reduced(X)
     if not folds:
-        return Gathered((Moments.of(X, y),), basis=basis)
+        return Gathered((Moments.of(X, y, sample_weight=weights),), basis=basis)
     held_out = tuple(rows for _, rows in folds)
     # One pass over the data in all: a fold trains on the total minus its own part.
-    parts = tuple(_moments_of_rows(X, y, rows) for rows in held_out)
-    return Gathered(parts, X, y, held_out=held_out, basis=basis)
+    parts = tuple(_moments_of_rows(X, y, rows, weights) for rows in held_out)
+    return Gathered(parts, X, y, held_out=held_out, basis=basis, weights=weights)
 
 
-def _moments_of_rows(X: Any, y: NDArray, rows: NDArray[np.intp]) -> Moments:
+def _moments_of_rows(
+    X: Any, y: NDArray, rows: NDArray[np.intp], weights: NDArray | None
+) -> Moments:
     """Moments of some rows, copied a bounded number at a time."""
+
+    def moments(part: NDArray[np.intp]) -> Moments:
+        weight = None if weights is None else weights[part]
+        return Moments.of(X[part], y[part], sample_weight=weight)
+
     starts = range(_ROWS_AT_ONCE, len(rows), _ROWS_AT_ONCE)
     first, *rest = np.split(rows, starts)
-    total = Moments.of(X[first], y[first])
+    total = moments(first)
     for part in rest:
-        total += Moments.of(X[part], y[part])
+        total += moments(part)
     return total
 
 
-def _moments_of_triangle(L: NDArray, labels: NDArray) -> Moments:
+def _moments_of_triangle(L: NDArray, labels: NDArray, weights: NDArray | None) -> Moments:
     """Moments of the rows of a lower triangular matrix."""
-    classes, counts = np.unique(labels, return_counts=True)
-    sums = (classes[:, None] == labels).astype(np.float64) @ L
-    return Moments(classes, counts.astype(np.float64), sums, triangle_gram(L), np.zeros(len(L)))
+    classes, index = np.unique(labels, return_inverse=True)
+    counts = np.bincount(index, weights).astype(np.float64)
+    member = (classes[:, None] == labels).astype(np.float64)
+    if weights is None:
+        return Moments(classes, counts, member @ L, triangle_gram(L), np.zeros(len(L)))
+    gram = triangle_gram(np.sqrt(weights)[:, None] * L)  # as triangular as L
+    return Moments(classes, counts, (member * weights) @ L, gram, np.zeros(len(L)))
 
 
 def _named(part: Moments, names: NDArray) -> Moments:

@@ -20,6 +20,8 @@ class LazyRows:
         The rows as they are.
     transform : callable (rows, their numbers) -> rows
         What to do with rows before they are used.
+    kept : ndarray of int, optional
+        Numbers of the rows that are meant; by default all.
 
     Examples
     --------
@@ -32,14 +34,22 @@ class LazyRows:
 
     ndim = 2
 
-    def __init__(self, X: NDArray, transform: Transform) -> None:
-        self._X, self._transform = X, transform
-        self.shape: tuple[int, int] = (X.shape[0], X.shape[1])
+    def __init__(
+        self, X: NDArray, transform: Transform, kept: NDArray[np.intp] | None = None
+    ) -> None:
+        self._X, self._transform, self._kept = X, transform, kept
+        self.shape: tuple[int, int] = (X.shape[0] if kept is None else len(kept), X.shape[1])
         self.dtype = np.dtype(np.float32 if X.dtype in (np.float16, np.float32) else np.float64)
 
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray:
+        if self._kept is not None:
+            rows = self._kept[rows]
         numbers = np.arange(self.shape[0])[rows] if isinstance(rows, slice) else rows
         return self._transform(np.asarray(self._X[rows]).astype(self.dtype, copy=False), numbers)
+
+    def taken(self, rows: NDArray[np.intp]) -> LazyRows:
+        """Return some of the rows, still to be transformed."""
+        return LazyRows(self._X, self._transform, rows if self._kept is None else self._kept[rows])
 
     def __len__(self) -> int:
         return self.shape[0]

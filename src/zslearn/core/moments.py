@@ -12,6 +12,7 @@ from scipy import sparse
 
 from zslearn.core.block_sums import BlockSums, BlockTotal, Group, as_float, gram_of
 from zslearn.core.lazy_rows import LazyRows
+from zslearn.core.sample_weights import checked_weights
 from zslearn.exceptions import InvalidInputError
 
 Array = NDArray[np.float64]
@@ -19,6 +20,8 @@ Matrix = Any  # dense array-like or scipy sparse, one row per sample
 
 # float32 products over at most this many rows, summed in float64, keep a few 1e-7 relative error.
 BLOCK_ROWS = 4096
+# What rounding may leave of a scatter of zero, relative to the Gram matrix.
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ class Moments:
         labels = np.asarray(y)
         _check_rows(matrix, labels)
         _check_labels(labels)
-        weights = _checked_weights(sample_weight, len(labels))
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
         classes, index = np.unique(labels, return_inverse=True)
         total = BlockTotal(matrix.shape[1])
         for rows in _blocks(matrix.shape[0], block_rows):
@@ -169,6 +172,13 @@ class Moments:
     def mean(self) -> Array:
         """Mean feature vector."""
         return self.origin + self.sums.sum(axis=0) / max(self.n_samples, np.finfo(float).tiny)
+
+    @property
+    def constant(self) -> bool:
+        """Whether all samples are equal, to rounding."""
+        size = float(np.trace(self.gram))
+        total = self.sums.sum(axis=0)
+        return size - float(total @ total) / self.n_samples <= _ROUNDING * size
 
     @property
     def class_means(self) -> Array:
@@ -340,18 +350,6 @@ def _check_labels(labels: NDArray) -> None:
         raise InvalidInputError(f"labels must be one per sample; got an array of {labels.shape}.")
     if labels.dtype == object and len({isinstance(label, str) for label in labels}) > 1:
         raise InvalidInputError("labels mix text and numbers; use one kind.")
-
-
-def _checked_weights(sample_weight: ArrayLike | None, n_samples: int) -> Array | None:
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n_samples,) or not np.all(np.isfinite(weights)) or np.any(weights < 0):
-        raise InvalidInputError(
-            f"sample_weight must hold {n_samples} finite, non-negative numbers; "
-            f"got shape {weights.shape}."
-        )
-    return weights
 
 
 def _check_compatible(a: Moments, b: Moments) -> None:

@@ -53,7 +53,8 @@ def fold_accuracy(
     candidates = signatures[part.classes]
     prototypes = decode(part.train, signatures[part.train.classes], candidates)
     scored = [scoring_rule(prototypes, candidates, *rule) for rule in rules]
-    return path_accuracy(part.X, part.truth, prototypes, scored, part.rows).mean(axis=2)
+    accuracy = path_accuracy(part.X, part.truth, prototypes, scored, part.rows, part.weights)
+    return accuracy.mean(axis=2)
 
 
 def scoring_rule(
@@ -89,6 +90,7 @@ def path_accuracy(
     prototypes: NDArray,
     rules: list[tuple[NDArray, NDArray]],
     rows: NDArray[np.intp] | None = None,
+    weights: NDArray | None = None,
 ) -> NDArray[np.float64]:
     """Accuracy of each class for every model of a path and every scoring rule.
 
@@ -104,6 +106,8 @@ def path_accuracy(
         From `scoring_rule`.
     rows : ndarray of shape (n_samples,), optional
         Rows of X that are the held-out samples, if X holds others too.
+    weights : ndarray of shape (n_samples,), optional
+        Weight of each held-out sample; by default all count the same.
 
     Returns
     -------
@@ -122,12 +126,18 @@ def path_accuracy(
             ranked += offset.astype(products.dtype)
             correct = ranked.argmax(axis=2) == truth[:, None]
             for c in np.unique(truth):
-                hits[r, :, c] += correct[truth == c].sum(axis=0)
-    counts = np.bincount(y, minlength=n_classes).astype(float)
+                here = truth == c
+                hits[r, :, c] += (
+                    correct[here].sum(axis=0)
+                    if weights is None
+                    else weights[block][here] @ correct[here]
+                )
+    counts = np.bincount(y, weights, minlength=n_classes).astype(float)
     counts[counts == 0] = np.nan
     return hits / counts
 
 
-def mean_recall(correct: NDArray, truth: NDArray[np.intp]) -> float:
-    """Return the mean over classes of the share of correct samples."""
-    return float(np.mean(np.bincount(truth, weights=correct) / np.bincount(truth)))
+def mean_recall(correct: NDArray, truth: NDArray[np.intp], weights: NDArray | None = None) -> float:
+    """Return the mean over classes of the share, by weight, of correct samples."""
+    right = correct if weights is None else correct * weights
+    return float(np.mean(np.bincount(truth, weights=right) / np.bincount(truth, weights)))

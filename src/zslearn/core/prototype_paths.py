@@ -16,7 +16,7 @@ from zslearn.core.whitening import WithinClassCovariance
 def prototype_accuracy(
     train: Moments,
     covariance: WithinClassCovariance,
-    held_out: tuple[Any, NDArray[np.intp]],
+    held_out: tuple[Any, NDArray[np.intp], NDArray | None],
     shrinkages: Sequence[float],
     regressions: Sequence[NDArray],
 ) -> NDArray[np.float64]:
@@ -28,8 +28,9 @@ def prototype_accuracy(
         Of the classes learned from.
     covariance : WithinClassCovariance
         Of these moments.
-    held_out : tuple of array of shape (n_samples, n_features) and ndarray of shape (n_samples,)
-        Samples of other classes, and the position of each one's class.
+    held_out : tuple of array of shape (n_samples, n_features) and two of shape (n_samples,)
+        Samples of other classes, the position of each one's class, and its weight; None in place of
+        the weights where all count the same.
     shrinkages : sequence of float
         Amounts of shrinkage of the within-class covariance.
     regressions : sequence of ndarray of shape (n_held_out_classes, n_classes)
@@ -39,7 +40,7 @@ def prototype_accuracy(
     -------
     ndarray of shape (n_shrinkages, n_regressions)
     """
-    X, truth = held_out
+    X, truth, weights = held_out
     means = train.class_means
     center = means.mean(axis=0)
     M = means - center
@@ -50,5 +51,5 @@ def prototype_accuracy(
         for j, B in enumerate(regressions):
             squared = np.sum((B @ gram) * B, axis=1)
             guess = (products @ B.T - 0.5 * squared).argmax(axis=1)
-            hits[i, j] = mean_recall(guess == truth, truth)
+            hits[i, j] = mean_recall(guess == truth, truth, weights)
     return hits

@@ -126,6 +126,25 @@ class RowTransform:
             )
 
 
+def are_equal(X: Matrix) -> bool:
+    """Say whether all rows are equal to rounding; reads no further than the first that differs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> are_equal(np.ones((3, 2))), are_equal(np.eye(2))
+    (True, False)
+    """
+    first = _dense(X[:1])
+    rounding = 8 * np.finfo(first.dtype).eps * np.abs(first).max(initial=0.0)
+    pieces = (X[start : start + _PIECE] for start in range(0, X.shape[0], _PIECE))
+    return all(np.abs(_dense(piece) - first).max(initial=0.0) <= rounding for piece in pieces)
+
+
+def _dense(X: Matrix) -> NDArray:
+    return X.toarray() if sparse.issparse(X) else X
+
+
 def check_squares(X: Matrix, numbers: NDArray | None = None) -> None:
     """Refuse rows whose squares overflow, as those of a Gram matrix would, by their number."""
     values = X.data[None] if sparse.issparse(X) else X

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from zslearn.estimator_checks.case import Case, CheckData, expect, expect_close, expect_refused
 
@@ -68,6 +69,24 @@ def check_sparse(case: Case) -> None:
     _expect_agreement(got, case.predictions, "sparse features")
 
 
+def check_sample_weight(case: Case) -> None:
+    """Check that whole weights are repeated rows and zeros dropped ones, or refused in words."""
+    data, fresh = case.data, clone(case.estimator)
+    weights = np.random.default_rng(0).integers(0, 3, len(data.y_seen))
+    if not has_fit_parameter(fresh, "sample_weight"):
+
+        def fit() -> None:
+            fresh.fit(data.X_seen, data.y_seen, sample_weight=weights)
+
+        expect_refused("sample_weight", (TypeError, ValueError), "sample_weight", fit)
+        return
+    fresh.fit(data.X_seen, data.y_seen, sample_weight=weights)
+    repeated = clone(case.estimator)
+    repeated.fit(data.X_seen.repeat(weights, axis=0), data.y_seen.repeat(weights))
+    got, wanted = (clf.decision_function(data.X_unseen, data.unseen) for clf in (fresh, repeated))
+    expect_close(got, wanted, "whole weights must give the scores of repeated rows.", rtol=1e-5)
+
+
 def check_more_dimensions_than_classes(case: Case) -> None:
     """Check a fit with more semantic dimensions than seen classes."""
     _expect_usable(case, CheckData.make(case.tags, n_dimensions=20))
@@ -98,6 +117,7 @@ CHECKS = [
     check_class_order,
     check_float32,
     check_sparse,
+    check_sample_weight,
     check_more_dimensions_than_classes,
     check_more_features_than_samples,
 ]

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from zslearn.core.paths import mean_recall
+from zslearn.core.sample_weights import checked_weights
 from zslearn.exceptions import InvalidInputError
 from zslearn.metrics.labels import (
     check_label_pair,
@@ -18,7 +20,11 @@ from zslearn.metrics.labels import (
 
 
 def per_class_accuracy(
-    y_true: ArrayLike, y_pred: ArrayLike, *, classes: ArrayLike | None = None
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Mean over classes of the accuracy within each class.
 
@@ -35,6 +41,8 @@ def per_class_accuracy(
         The classes to average over. They must be exactly the classes in `y_true`:
         a class without samples has no accuracy, and counting it as 0 would hide that.
         By default the classes present in `y_true`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weight of each sample within its class; samples of weight 0 do not count at all.
 
     Returns
     -------
@@ -55,9 +63,13 @@ def per_class_accuracy(
     0.833
     """
     true, pred = check_label_pair(y_true, y_pred)
+    weights = None
+    if sample_weight is not None:
+        weights = checked_weights(sample_weight, len(true))
+        true, pred, weights = true[weights > 0], pred[weights > 0], weights[weights > 0]
     if classes is not None:
         _check_classes(true, check_labels(classes, "classes"))
-    return mean_within_classes(true, true == pred)
+    return mean_within_classes(true, true == pred, weights)
 
 
 def per_sample_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
@@ -89,10 +101,12 @@ def per_sample_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     return float(np.mean(true == pred))
 
 
-def mean_within_classes(y_true: NDArray[Any], correct: NDArray[Any]) -> float:
+def mean_within_classes(
+    y_true: NDArray[Any], correct: NDArray[Any], weights: NDArray[Any] | None = None
+) -> float:
     """Average `correct` within each class of `y_true`, then over the classes."""
     _, index = np.unique(y_true, return_inverse=True)
-    return float(np.mean(np.bincount(index, weights=correct) / np.bincount(index)))
+    return mean_recall(correct, index, weights)
 
 
 def _check_classes(y_true: NDArray[Any], classes: NDArray[Any]) -> None:

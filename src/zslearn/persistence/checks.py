@@ -121,8 +121,8 @@ def _check_classes(model: Any) -> None:
         raise InvalidInputError("signatures_ is no table of signatures")
     _check_numbers("signatures_", table.vectors)
     classes = model.seen_classes_
-    if len(classes) < 2 or not (classes[:-1] < classes[1:]).all():
-        raise InvalidInputError("seen_classes_ must be two or more, in order")
+    if not (len(classes) and (classes[:-1] < classes[1:]).all()):
+        raise InvalidInputError("seen_classes_ must be one or more, in order")
     names = classes if model.signatures is not None else classes.astype(str)
     if any(name not in table for name in names.tolist()):
         raise InvalidInputError("a class of seen_classes_ has no signature")

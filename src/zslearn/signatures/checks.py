@@ -38,6 +38,16 @@ def label_list(labels: Any) -> list[Any]:
     return values
 
 
+def wanted_labels(labels: Any) -> list[Any]:
+    """Return labels to look up; True and False are not the classes 1 and 0."""
+    values = label_list(labels)
+    if any(type(label) is bool for label in values):
+        raise InvalidTypeError(
+            "Class labels are text or integers; got True or False. Use the names of the table."
+        )
+    return values
+
+
 def checked_names(names: Iterable[Any]) -> NDArray[Any]:
     """Return class names as an array of text or of int64."""
     labels = label_list(names)

@@ -198,7 +198,7 @@ class Signatures(NewClasses):
         return iter(self._row_of)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._row_of
+        return name in self._row_of and not isinstance(name, bool | np.bool)
 
     def __getitem__(self, name: Label) -> FloatArray:
         """Return the vector of one class, of shape (n_dimensions,)."""
@@ -207,7 +207,7 @@ class Signatures(NewClasses):
                 f"signatures[...] takes one class name; got {type(name).__name__}. "
                 "Use rows(labels) for an array or subset(names) for a smaller table."
             )
-        if name not in self._row_of:
+        if name not in self:
             raise UnknownClassError([name], list(self))
         return self.vectors[self._row_of[name]]
 
@@ -224,7 +224,7 @@ class Signatures(NewClasses):
         ndarray of shape (n_labels,)
             Positions in `names`.
         """
-        wanted = checks.label_list(labels)
+        wanted = checks.wanted_labels(labels)
         # One hash lookup per label: as fast as searchsorted, and free of dtype traps.
         look_up = self._row_of.get
         rows = np.fromiter((look_up(label, -1) for label in wanted), np.intp, len(wanted))

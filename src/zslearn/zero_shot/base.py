@@ -19,13 +19,14 @@ from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.lazy_rows import LazyRows
 from zslearn.core.learner import MomentLearner
 from zslearn.core.nearest import BLOCK_BYTES
-from zslearn.core.rows import RowTransform, check_squares
+from zslearn.core.rows import RowTransform, are_equal, check_squares
 from zslearn.core.threads import limits_blas
-from zslearn.exceptions import InvalidInputError, TransductiveBatchError
+from zslearn.exceptions import InvalidInputError, TransductiveBatchError, ZslearnWarning
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.inputs import SIGNATURES, as_signatures, single
 from zslearn.zero_shot.normalization import normalized_signatures
 from zslearn.zero_shot.prediction import Predictor
+from zslearn.zero_shot.weights import refuses_weights
 
 Features = Any  # ndarray or sparse matrix of shape (n_samples, n_features)
 
@@ -82,6 +83,7 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
     cv_results_: dict[str, Any] | None
     best_params_: dict[str, Any]
 
+    @refuses_weights
     @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any) -> ZeroShotClassifier:
@@ -92,8 +94,7 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features. A memory map is read block by block, never as a whole, by methods that learn
-            from moments; `zslearn.scale.fit_batches` does it in fewer passes and in threads.
+            Features.
         y : array-like of shape (n_samples,)
             Class of each sample; every class needs a signature.
 
@@ -104,10 +105,7 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         """
         check_parameters(self)
         rows, labels = self._training_rows(X, y)
-        self.seen_classes_, index = np.unique(labels, return_inverse=True)
-        self._set_signatures(self.seen_classes_)
-        self.cv_results_, self.best_params_ = None, {}
-        self._fit(rows, index)
+        self._fit(rows, self._set_classes(rows, labels))
         return self
 
     def frozen(self) -> ZeroShotClassifier:
@@ -123,14 +121,34 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return clone(self).set_params(**self.best_params_)
 
+    def _set_classes(self, rows: Any, labels: NDArray) -> NDArray[np.intp]:
+        """Begin a fit: set the seen classes and return the index of each sample's."""
+        self._warn_if_constant(are_equal(rows))
+        self.seen_classes_, index = np.unique(labels, return_inverse=True)
+        self._set_signatures(self.seen_classes_)
+        self.cv_results_, self.best_params_ = None, {}
+        return index
+
+    def _warn_if_constant(self, constant: bool) -> None:
+        if constant:
+            scaled = " once scaled to unit length" if self.feature_norm == "l2" else ""
+            warnings.warn(
+                f"all training samples are equal{scaled}, so every sample will get the same "
+                "class. Check which columns were read as features.",
+                ZslearnWarning,
+                stacklevel=6,
+            )
+
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         raise NotImplementedError(f"{type(self).__name__} must provide _fit")
 
-    def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, NDArray]:
+    def _validated(
+        self, X: Any, y: Any, *, reset: bool = True, several: bool = True
+    ) -> tuple[Any, NDArray]:
         X, labels = validate_data(
             self, single(X), y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
         )
-        self._check_labels(labels, several=reset)
+        self._check_labels(labels, several=several)
         return X, labels
 
     def _check_labels(self, labels: NDArray, *, several: bool = True) -> None:

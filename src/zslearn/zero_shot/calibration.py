@@ -22,6 +22,7 @@ from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import as_signatures
 from zslearn.zero_shot.score_form import ScoreForm
 from zslearn.zero_shot.tags import ZeroShotTags
+from zslearn.zero_shot.weights import refuses_weights
 
 MAX_FOLDS = 10
 # Biases kept in `cv_results_`; there are as many to choose from as samples.
@@ -130,6 +131,7 @@ class CalibratedStacking(ZeroShotClassifier):
         """The facts the classifier tells about itself."""
         return self.estimator.zero_shot_tags
 
+    @refuses_weights
     @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any) -> CalibratedStacking:

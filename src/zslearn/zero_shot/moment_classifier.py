@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,8 @@ from zslearn.core.gathered import Gathered, gather_rows
 from zslearn.core.learner import MomentLearner, MomentPlan
 from zslearn.core.moments import Moments
 from zslearn.core.rows import RowTransform
-from zslearn.core.threads import limit_blas_for
+from zslearn.core.sample_weights import checked_weights, without_weightless
+from zslearn.core.threads import limit_blas_for, limits_blas
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
@@ -75,12 +76,16 @@ class MomentClassifier(MomentLearner, ZeroShotClassifier):
         """
         return self._learn_named(gathered, None)
 
-    def _learn_named(self, gathered: Gathered | Moments, table: Signatures | None) -> Self:
+    def _learn_named(
+        self, gathered: Gathered | Moments, table: Signatures | None, least: int = 2
+    ) -> Self:
         """Learn with the signatures given at construction, or with a table grown since."""
         check_parameters(self)
         if isinstance(gathered, Moments):
             gathered = Gathered((gathered,))
-        self._check_gathered(gathered)
+        self._check_gathered(gathered, least)
+        several = len(gathered.total.classes) > 1
+        self._warn_if_constant(several and gathered.total.constant)
         self.n_features_in_ = gathered.n_features
         self.seen_classes_ = gathered.total.classes
         self._set_signatures(self.seen_classes_, table)
@@ -88,9 +93,9 @@ class MomentClassifier(MomentLearner, ZeroShotClassifier):
             self._learn(gathered.numbered(self.seen_classes_))
         return self
 
-    def _check_gathered(self, gathered: Gathered) -> None:
+    def _check_gathered(self, gathered: Gathered, least: int) -> None:
         total = gathered.total
-        if total.centered or len(total.classes) < 2:
+        if total.centered or len(total.classes) < least:
             raise InvalidInputError(
                 "learn needs raw moments (centered=False) of at least two classes; got "
                 f"{'centered' if total.centered else 'raw'} ones of {len(total.classes)}."
@@ -102,12 +107,47 @@ class MomentClassifier(MomentLearner, ZeroShotClassifier):
                 f"{type(self).__name__} needs {wanted}. Gather them again."
             )
 
-    def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
+    @all_or_nothing
+    @limits_blas
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from samples of the seen classes.
+
+        A fit that fails or is interrupted (Ctrl-C) leaves the classifier as it was before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features. A memory map is read block by block, never as a whole;
+            `zslearn.scale.fit_batches` does it in fewer passes and in threads.
+        y : array-like of shape (n_samples,)
+            Class of each sample; every class needs a signature.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample, at least 0: a sample of weight 2 counts as two, also where
+            parameters are chosen by folds of classes. Folds of samples, which one-hot signatures
+            need, are dealt before the weights count.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        check_parameters(self)
+        rows, labels = self._training_rows(X, y)
+        if sample_weight is None:
+            self._fit(rows, self._set_classes(rows, labels))
+            return self
+        weights = checked_weights(sample_weight, len(labels))
+        rows, labels, weights = without_weightless(rows, labels, weights)
+        self._check_labels(labels)
+        self._fit(rows, self._set_classes(rows, labels), weights)
+        return self
+
+    def _fit(self, X: Features, y: NDArray[np.intp], weights: NDArray | None = None) -> None:
         folds = []
         if self._chooses():
             one_hot = self.signatures is None
             folds = parameter_folds(y, self.cv, self.random_state, one_hot=one_hot)
-        self._learn(gather_rows(X, y, folds))
+        self._learn(gather_rows(X, y, folds, weights))
 
     def _moment_transform(self) -> RowTransform:
         """Return what happens to rows before their moments are taken."""

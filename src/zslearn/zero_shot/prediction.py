@@ -188,7 +188,14 @@ class Predictor:
         self._check_known(names, "Correct the candidate or add it by add_classes.")
         return names
 
-    def score(self, X: Any, y: Any, candidates: Sequence[Any] | None = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        candidates: Sequence[Any] | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Return the per-class accuracy.
 
         Parameters
@@ -201,6 +208,8 @@ class Predictor:
             Classes allowed as answers; the figure depends on them, so pass them. By default
             "unseen" if no class in `y` was seen in training (the conventional setting) and
             otherwise "all" (the generalized one), with a warning that says which.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample within its class.
 
         Returns
         -------
@@ -210,7 +219,7 @@ class Predictor:
         check_is_fitted(self)
         truth = np.asarray(y)
         allowed = self._setting_of(truth) if candidates is None else candidates
-        return per_class_accuracy(truth, self.predict(X, allowed))
+        return per_class_accuracy(truth, self.predict(X, allowed), sample_weight=sample_weight)
 
     def add_classes(self, new: Signatures | Mapping[Any, ArrayLike]) -> Self:
         """Make new classes predictable by their signatures; nothing is fitted again.

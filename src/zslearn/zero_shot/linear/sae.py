@@ -18,12 +18,14 @@ from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Targets
 from zslearn.core.paths import fold_accuracy
+from zslearn.core.sample_weights import checked_weights, without_weightless
 from zslearn.core.sylvester import Method
 from zslearn.core.threads import limits_blas
 from zslearn.signatures import Signatures
+from zslearn.zero_shot.announced_classes import announced_classes, check_announced
 from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.inputs import is_cv
+from zslearn.zero_shot.inputs import as_signatures, is_cv
 from zslearn.zero_shot.moment_classifier import MomentClassifier
 from zslearn.zero_shot.score_form import Branch, ScoreForm
 from zslearn.zero_shot.search import Choice, Point, choose
@@ -126,6 +128,7 @@ class SAEClassifier(MomentClassifier):
     learned_shapes: ClassVar = {"coef_encode_": "k d", "coef_decode_": "k d"}
     lam_: dict[str, float]
     _moments: Moments | None
+    _announced: NDArray | None
 
     def __init__(
         self,
@@ -155,12 +158,17 @@ class SAEClassifier(MomentClassifier):
     @available_if(_takes_batches)
     @all_or_nothing
     @limits_blas
-    def partial_fit(self, X: Any, y: Any) -> SAEClassifier:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> SAEClassifier:
         """Add a batch to all batches given since the last `fit` and solve again.
 
-        Any batching gives the model of one fit on all rows. Classes may appear at any time, those
-        of `add_classes` too; λ must be a number, because choosing it needs all the data. A batch
-        that is refused leaves the model as it was.
+        Any batching gives the model of one fit on all rows. λ must be a number, because choosing it
+        needs all the data. A batch that is refused leaves the model as it was.
 
         Parameters
         ----------
@@ -168,6 +176,13 @@ class SAEClassifier(MomentClassifier):
             Features.
         y : array-like of shape (n_samples,)
             Class of each sample.
+        classes : array-like of shape (n_classes,), optional
+            Every class that any batch will have, as scikit-learn asks for it; may be left out after
+            the first batch, and must stay the same. The first batch may then have one class alone,
+            and other labels are refused. Without it classes may appear at any time, those of
+            `add_classes` too.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample, at least 0.
 
         Returns
         -------
@@ -175,13 +190,26 @@ class SAEClassifier(MomentClassifier):
             The updated classifier.
         """
         known: Moments | None = vars(self).get("_moments")
-        X, labels = self._validated(X, y, reset=known is None)
-        batch = Moments.of(self._normalized_features(X), labels)
+        first = known is None
+        X, labels = self._validated(X, y, reset=first, several=first and classes is None)
+        before = None if first else vars(self).get("_announced")
+        announced = announced_classes(classes, before, as_signatures(self.signatures))
+        check_announced(labels, announced)
+        rows, weights = self._normalized_features(X), None
+        if sample_weight is not None:
+            weights = checked_weights(sample_weight, len(labels))
+            rows, labels, weights = without_weightless(rows, labels, weights)
+        batch = Moments.of(rows, labels, sample_weight=weights)
         table = None if known is None else self.signatures_
-        return self._learn_named(batch if known is None else known + batch, table)
+        least = 2 if announced is None else 1
+        self._learn_named(batch if known is None else known + batch, table, least)
+        self._announced = announced
+        return self
 
-    def _learn_named(self, gathered: Gathered | Moments, table: Signatures | None) -> Self:
-        super()._learn_named(gathered, table)
+    def _learn_named(
+        self, gathered: Gathered | Moments, table: Signatures | None, least: int = 2
+    ) -> Self:
+        super()._learn_named(gathered, table, least)
         # Further batches can be added only to plain moments.
         self._moments = gathered if isinstance(gathered, Moments) else None
         return self
@@ -190,7 +218,7 @@ class SAEClassifier(MomentClassifier):
         return is_cv(self.lam)
 
     def _learn(self, gathered: Gathered) -> None:
-        self._moments = None
+        self._moments = self._announced = None
         named = [self.seen_classes_[part.classes] for part in gathered.parts]
         self.folds_ = named if gathered.has_folds else []
         self._choose_lam(gathered)

@@ -38,6 +38,7 @@ GRIDS: dict[str, tuple[float, ...]] = {
 
 Grids = dict[str, Sequence[float]]
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+Samples = tuple[Features, NDArray[np.intp], NDArray | None]
 
 
 class PrototypeRegression(MomentClassifier):
@@ -163,19 +164,19 @@ class PrototypeRegression(MomentClassifier):
             )
         return super().learn(gathered)
 
-    def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
+    def _fit(self, X: Features, y: NDArray[np.intp], weights: NDArray | None = None) -> None:
         self._set_kernel_scales()
         grids = self._grids()
         deals = list(self._deals(y))
         power: float = grids["power"][0]
         curves: list[NDArray] = []
         if deals and any(len(grid) > 1 for grid in grids.values()):
-            power, curves = self._chosen_power(X, y, deals[0], grids)
+            power, curves = self._chosen_power((X, y, weights), deals[0], grids)
         Z = self._powered(X, power)
         for deal in deals[1:] if curves else []:
-            curves += self._curves(gather_rows(Z, y, deal), grids)
+            curves += self._curves(gather_rows(Z, y, deal, weights), grids)
         self._choose(grids | {"power": (power,)}, curves)
-        self._solve(gather_rows(Z, y))
+        self._solve(gather_rows(Z, y, weights=weights))
 
     def _learn(self, gathered: Gathered) -> None:
         self._set_kernel_scales()
@@ -223,11 +224,12 @@ class PrototypeRegression(MomentClassifier):
             setattr(self, f"{name}_", float(value))
 
     def _chosen_power(
-        self, X: Features, y: NDArray[np.intp], deal: Folds, grids: Grids
+        self, samples: Samples, deal: Folds, grids: Grids
     ) -> tuple[float, list[NDArray]]:
         """Choose the power on the first deal; return it with the accuracies of its settings."""
+        X, y, weights = samples
         curves = {
-            power: self._curves(gather_rows(self._powered(X, power), y, deal), grids)
+            power: self._curves(gather_rows(self._powered(X, power), y, deal, weights), grids)
             for power in grids["power"]
         }
         points = grid_points(self, {name: grids[name] for name in GRIDS})
@@ -245,7 +247,7 @@ class PrototypeRegression(MomentClassifier):
         curves = []
         for fold in map(gathered.fold, range(len(gathered.parts))):
             covariance = WithinClassCovariance.of(fold.train, gathered.n_features)
-            held_out = fold.X[fold.rows], fold.truth
+            held_out = fold.X[fold.rows], fold.truth, fold.weights
             regressions = list(self._regressions(S[fold.train.classes], S[fold.classes], grids))
             accuracy = prototype_accuracy(
                 fold.train, covariance, held_out, grids["shrinkage"], regressions
