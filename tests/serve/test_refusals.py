@@ -53,7 +53,7 @@ WRONG = {
     "binary_data no flag": body()
     | {"outputs": [{"name": "scores", "parameters": {"binary_data": 1}}]},
     "unknown candidate": body() | {"parameters": {"candidates": ["unicorn"]}},
-    "candidate twice": body() | {"parameters": {"candidates": ["class00", "class00"]}},
+    "candidate twice": body() | {"parameters": {"candidates": ["seen0", "seen0"]}},
     "no candidates": body() | {"parameters": {"candidates": []}},
     "candidates a word": body() | {"parameters": {"candidates": "some"}},
     "top_k zero": body() | {"parameters": {"top_k": 0}},
@@ -87,7 +87,7 @@ def test_messages_name_what_is_wrong(client):
         "features must have the shape [n, 10]; got [1, 9]."
     )
     assert error(name="x") == "made takes one input, features; got x."
-    unknown = body() | {"parameters": {"candidates": ["clas00"]}}
+    unknown = body() | {"parameters": {"candidates": ["sen0"]}}
     assert "by PUT" in client.post("/v2/models/made/infer", json=unknown).json()["error"]
 
 

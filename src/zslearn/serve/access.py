@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from zslearn._files import first_line
-from zslearn.exceptions import ZslearnError
+from zslearn.exceptions import WriteError, ZslearnError
 from zslearn.serve.bodies import Disconnected
 from zslearn.serve.errors import RequestError
 from zslearn.serve.responses import error_response
@@ -70,6 +70,9 @@ def _refusal(error: Exception, scope: Scope) -> Any:
         return error_response(
             error.status_code, f"{scope['method']} {scope['path']!r:.100}: {error.detail}."
         )
+    if isinstance(error, WriteError):
+        log.error("%s", error)
+        return error_response(503, "the change could not be written; the server's log says why.", 5)
     if isinstance(error, ZslearnError):
         return error_response(400, first_line(error))
     if isinstance(error, MemoryError):

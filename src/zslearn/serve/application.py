@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from zslearn.serve.access import AccessMiddleware
-from zslearn.serve.routes import health, infer
+from zslearn.serve.routes import classes, health, infer
 from zslearn.serve.security import SecurityMiddleware
 from zslearn.serve.settings import ServerSettings
 from zslearn.serve.state import Server
@@ -58,7 +58,7 @@ def create_app(settings: ServerSettings, *, routes: Sequence[BaseRoute] = ()) ->
         server.pool.close()
 
     app = Starlette(
-        routes=[*infer.ROUTES, *health.ROUTES, *routes],
+        routes=[*infer.ROUTES, *classes.ROUTES, *health.ROUTES, *routes],
         middleware=[
             Middleware(AccessMiddleware, observe=_observe),
             Middleware(SecurityMiddleware, settings=settings),

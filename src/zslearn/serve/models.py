@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,29 @@ from zslearn.signatures import Signatures
 from zslearn.zero_shot import Recogniser
 
 VERSION = "1"
+# The one text encoder that names its dimensions and whose weights are known by their checksum.
+TEXT_ENCODER, TEXT_DIMENSIONS = "minilm", tuple(f"minilm{i}" for i in range(384))
+
+
+class PictureEncoder:
+    """The encoder of a model, opened when a process first needs it.
+
+    An open encoder has threads, which worker processes cannot inherit.
+
+    Parameters
+    ----------
+    identity : EncoderIdentity
+        The encoder that the model was trained with.
+    """
+
+    def __init__(self, identity: EncoderIdentity) -> None:
+        self.identity = identity
+
+    @cached_property
+    def opened(self) -> ImageEncoder:
+        """The encoder; refused if its weights are not those the model was trained with."""
+        # Requests run in threads of their own; each encodes its pictures in the thread it has.
+        return ImageEncoder.from_identity(self.identity, n_jobs=1)
 
 
 @dataclass(frozen=True)
@@ -35,7 +59,7 @@ class ServedModel:
         Length of a sample.
     columns : tuple of str
         Names of the features, if the model knows them.
-    encoder : ImageEncoder or None
+    encoder : PictureEncoder or None
         What turns pictures into samples, if the model knows it.
     prepare : callable or None
         The steps of a pipeline before the classifier.
@@ -46,13 +70,18 @@ class ServedModel:
     recogniser: Recogniser
     n_features: int
     columns: tuple[str, ...] = ()
-    encoder: ImageEncoder | None = None
+    encoder: PictureEncoder | None = None
     prepare: Callable[[NDArray[Any]], NDArray[Any]] | None = None
 
     @property
     def signatures(self) -> Signatures:
         """The table of the classes that can be answered."""
         return self.recogniser.signatures
+
+    @property
+    def text_encoder(self) -> str | None:
+        """Name of the text encoder that made the signatures, if they say so."""
+        return TEXT_ENCODER if self.signatures.dimensions == TEXT_DIMENSIONS else None
 
     def with_recogniser(self, recogniser: Recogniser) -> ServedModel:
         """Return the model with changed classes."""
@@ -95,7 +124,7 @@ def open_model(name: str, path: Path) -> ServedModel:
         classifier.recogniser(),
         int(whole.n_features_in_),
         tuple(getattr(whole, "feature_columns_", ())),
-        None if identity is None else _opened(identity),
+        None if identity is None else PictureEncoder(identity),
         None if steps is None else steps.transform,
     )
 
@@ -105,8 +134,3 @@ def _parts(model: Any) -> tuple[Any, Any]:
     if not isinstance(model, Pipeline):
         return None, model
     return (model[:-1] if len(model) > 1 else None), model[-1]
-
-
-def _opened(identity: EncoderIdentity) -> ImageEncoder:
-    # Requests run in threads of their own; each encodes its pictures in the thread it has.
-    return ImageEncoder.from_identity(identity, n_jobs=1)

@@ -34,7 +34,7 @@ def encode_pictures(model: ServedModel, files: Sequence[bytes], limits: Limits) 
     """
     if model.encoder is None:
         raise refuse(f"{model.name} was not trained on pictures; send it features.")
-    encoder = model.encoder
+    encoder = model.encoder.opened
     vectors = []
     for number, content in enumerate(files):
         name = f"picture {number}" if len(files) > 1 else "the picture"

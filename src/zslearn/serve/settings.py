@@ -35,7 +35,9 @@ class Limits:
     seconds : float
         Time for one request, from its first byte to its answer.
     connections : int
-        Open connections; any more are closed at once.
+        Open connections; any more are answered with 503.
+    classes : int
+        Classes that may be added to a model.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Limits:
     queue: int = 64
     seconds: float = 30.0
     connections: int = 512
+    classes: int = 10_000
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "body": Whole(1),
@@ -62,6 +65,7 @@ class Limits:
         "queue": Whole(0),
         "seconds": Number(above=0),
         "connections": Whole(1),
+        "classes": Whole(0),
     }
 
     def __post_init__(self) -> None:
@@ -88,6 +92,8 @@ class ServerSettings:
         Web pages, such as "https://example.org", that may call the server from a browser.
     read_only : bool
         Whether classes cannot be changed.
+    classes_folder : Path or None
+        Where changes of classes are kept; None for the folder of each model.
     limits : Limits
         What a request may cost.
 
@@ -109,6 +115,7 @@ class ServerSettings:
     allowed_hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     read_only: bool = False
+    classes_folder: Path | None = None
     limits: Limits = Limits()
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {"port": Whole(0, 65_535)}
@@ -126,6 +133,14 @@ class ServerSettings:
                 f"{self.host} can be reached from other machines, so an API key is needed: put "
                 "one into a file and pass --api-key-file, or set ZSLEARN_API_KEY."
             )
+
+
+def journal_path(settings: ServerSettings, name: str) -> Path:
+    """Return the file that keeps the changes of the classes of a model."""
+    if settings.classes_folder is not None:
+        return Path(settings.classes_folder, f"{name}.classes")
+    model = Path(settings.models[name])
+    return model.with_name(f"{model.name}.classes")
 
 
 def check_model_name(name: str) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from zslearn.exceptions import closest_name
+from zslearn.serve.changed_model import ChangedModel
 from zslearn.serve.errors import RequestError
 from zslearn.serve.models import VERSION, ServedModel, open_model
-from zslearn.serve.settings import ServerSettings
+from zslearn.serve.settings import ServerSettings, journal_path
 
 
 class ModelSlot:
@@ -17,22 +18,52 @@ class ModelSlot:
     ----------
     name : str
         The name it is served under.
-    path : Path
-        Its file.
+    settings : ServerSettings
+        Its file, and where the changes of its classes are kept.
     """
 
-    def __init__(self, name: str, path: Path) -> None:
+    def __init__(self, name: str, settings: ServerSettings) -> None:
         self.name = name
-        self.path = path
-        self.current: ServedModel | None = None
+        self.path = Path(settings.models[name])
+        self._journal = journal_path(settings, name)
+        self._most = settings.limits.classes
+        self._served: ChangedModel | None = None
+        self._stamp: tuple[int, ...] = ()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the model can be asked."""
+        return self._served is not None
 
     def load(self) -> None:
         """Read the file; if it cannot be read, what was served before stays."""
-        self.current = open_model(self.name, self.path)
+        self._stamp = self._facts()
+        self._served = ChangedModel(open_model(self.name, self.path), self._journal, self._most)
 
     def unload(self) -> None:
         """Stop serving it."""
-        self.current = None
+        self._served = None
+
+    def is_outdated(self) -> bool:
+        """Say whether the file is another one than when it was last read."""
+        return self.is_ready and self._facts() not in (self._stamp, ())
+
+    def changes(self) -> ChangedModel:
+        """Return the model whose classes can be changed."""
+        if self._served is None:
+            raise RequestError(503, f"{self.name} is not loaded.", retry_after=5)
+        return self._served
+
+    def model(self) -> ServedModel:
+        """Return the model with the newest classes."""
+        return self.changes().newest()
+
+    def _facts(self) -> tuple[int, ...]:
+        try:
+            facts = self.path.stat()
+        except OSError:
+            return ()
+        return facts.st_ino, facts.st_mtime_ns, facts.st_size
 
 
 class ModelShelf:
@@ -45,7 +76,7 @@ class ModelShelf:
     """
 
     def __init__(self, settings: ServerSettings) -> None:
-        self.slots = {name: ModelSlot(name, Path(path)) for name, path in settings.models.items()}
+        self.slots = {name: ModelSlot(name, settings) for name in settings.models}
 
     def load(self) -> None:
         """Read every file."""
@@ -55,7 +86,7 @@ class ModelShelf:
     @property
     def ready(self) -> bool:
         """Whether every model can be asked."""
-        return all(slot.current is not None for slot in self.slots.values())
+        return all(slot.is_ready for slot in self.slots.values())
 
     def slot(self, name: str, version: str = VERSION) -> ModelSlot:
         """Return the place of a model, or refuse an unknown name or version."""
@@ -66,10 +97,3 @@ class ModelShelf:
         if version != VERSION:
             raise RequestError(404, f"{name} has the version {VERSION} only.")
         return self.slots[name]
-
-    def model(self, name: str, version: str = VERSION) -> ServedModel:
-        """Return a model that can be asked."""
-        model = self.slot(name, version).current
-        if model is None:
-            raise RequestError(503, f"{name} is not loaded.", retry_after=5)
-        return model

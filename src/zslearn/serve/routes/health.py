@@ -40,7 +40,7 @@ async def model_ready(request: Request) -> Response:
     """Answer whether a model can be asked."""
     server = server_of(request)
     slot = server.shelf.slot(**request.path_params)
-    return _readiness(slot.current is not None and not server.stopping, name=slot.name)
+    return _readiness(slot.is_ready and not server.stopping, name=slot.name)
 
 
 def metadata(model: ServedModel) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def _tensor(facts: tuple[str, str, list[int]]) -> dict[str, Any]:
 
 def _model(request: Request) -> ServedModel:
     server: Server = server_of(request)
-    return server.shelf.model(**request.path_params)
+    return server.shelf.slot(**request.path_params).model()
 
 
 def _readiness(is_ready: bool, **facts: str) -> Response:

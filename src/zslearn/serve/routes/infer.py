@@ -8,26 +8,26 @@ from starlette.routing import Route
 
 from zslearn.serve.errors import refuse
 from zslearn.serve.inference import infer
-from zslearn.serve.models import ServedModel
 from zslearn.serve.protocol import Message, decode_request
 from zslearn.serve.responses import HEADER_LENGTH, message_response
 from zslearn.serve.settings import Limits
+from zslearn.serve.shelf import ModelSlot
 from zslearn.serve.state import read_request, server_of
 
 
 async def infer_request(request: Request) -> Response:
     """Answer the samples of a request."""
     server = server_of(request)
-    server.shelf.slot(**request.path_params)
+    slot = server.shelf.slot(**request.path_params)
+    slot.changes()  # a model that is not loaded is refused before its body is read
     body = await read_request(request)
     message = Message(body, _header_length(request.headers.get(HEADER_LENGTH)))
-    model = server.shelf.model(**request.path_params)
-    return message_response(await server.pool.run(answer, model, message, server.settings.limits))
+    return message_response(await server.pool.run(answer, slot, message, server.settings.limits))
 
 
-def answer(model: ServedModel, message: Message, limits: Limits) -> Message:
+def answer(slot: ModelSlot, message: Message, limits: Limits) -> Message:
     """Read a request, compute, and write the answer; the whole work of one thread."""
-    return infer(model, decode_request(message), limits)
+    return infer(slot.model(), decode_request(message), limits)
 
 
 def _header_length(text: str | None) -> int | None:

@@ -1,0 +1,105 @@
+"""The signature of a class as a client gives it: a vector, a likeness with changes, or words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from zslearn.exceptions import InvalidInputError, InvalidTypeError
+from zslearn.semantics import TextEncoder
+from zslearn.serve.changed_model import unknown_class
+from zslearn.serve.errors import RequestError, refuse
+from zslearn.serve.json_text import read_json
+from zslearn.serve.models import ServedModel
+from zslearn.signatures import Signatures
+
+WAYS = ("vector", "like", "text")
+KEYS = {"vector": {"vector"}, "like": {"like", "changes"}, "text": {"text"}}
+MOST_TEXTS = 100
+MOST_LETTERS = 10_000
+
+
+def checked_name(model: ServedModel, name: str) -> str | int:
+    """Return a class name in the type of the model's names, or refuse what is none."""
+    if not 0 < len(name) <= 200 or name != name.strip() or not name.isprintable():
+        raise refuse(f"a class needs a name of 1 to 200 printable letters; got {name!r:.80}.")
+    return model.class_of(name)
+
+
+def read_signature(model: ServedModel, body: bytes) -> list[float]:
+    """Return the signature in a request.
+
+    Parameters
+    ----------
+    model : ServedModel
+        The model as it is now.
+    body : bytes
+        JSON with one of `vector` (numbers, or one number per dimension by name), `like` (a class,
+        with `changes` by dimension) and `text` (one or several, where the signatures of the model
+        come from a text encoder).
+
+    Returns
+    -------
+    list of float
+    """
+    document = read_json(body)
+    ways = [way for way in WAYS if way in document] if isinstance(document, dict) else []
+    if len(ways) != 1 or not set(document) <= KEYS[ways[0]]:
+        raise refuse(
+            'a class is given by one of {"vector": [...]}, {"like": CLASS, "changes": {...}} and '
+            '{"text": "..."}.'
+        )
+    try:
+        row = _READERS[ways[0]](model, document)
+        # The check that every table makes: length, numbers, no row of zeros where it matters.
+        vector: list[float] = row.vectors[0].tolist()
+    except InvalidTypeError as error:
+        raise InvalidInputError(str(error)) from error
+    return vector
+
+
+def _given(model: ServedModel, document: Mapping[str, Any]) -> Signatures:
+    vector, dimensions = document["vector"], model.signatures.dimensions
+    if not isinstance(vector, list | dict):
+        raise refuse("vector must be a list of numbers, or an object of dimension and number.")
+    values = list(vector.values()) if isinstance(vector, dict) else vector
+    if not all(type(value) in (int, float) for value in values):
+        raise refuse("vector must hold numbers only.")
+    if len(values) != len(dimensions):
+        raise refuse(
+            f"vector must have {len(dimensions)} numbers, one per dimension; got {len(values)}. "
+            'A class that differs little from another is {"like": CLASS, "changes": {...}}.'
+        )
+    return Signatures.from_dict({"new": vector}, dimensions)
+
+
+def _like(model: ServedModel, document: Mapping[str, Any]) -> Signatures:
+    known, changes = document["like"], document.get("changes", {})
+    if not isinstance(known, str | int) or isinstance(known, bool):
+        raise refuse(f"like must be the name of a class; got {known!r:.40}.")
+    if not isinstance(changes, dict) or not all(
+        type(value) in (int, float) for value in changes.values()
+    ):
+        raise refuse("changes must be an object of dimension and number.")
+    name = model.class_of(str(known))
+    if name not in model.recogniser.names:
+        raise RequestError(400, unknown_class(model, name).message)
+    table = model.signatures
+    return table.like(str(known) if table.names.dtype.kind == "U" else name, changes, name=name)
+
+
+def _described(model: ServedModel, document: Mapping[str, Any]) -> Signatures:
+    if model.text_encoder is None:
+        raise refuse(
+            f"the signatures of {model.name} were not made by the text encoder 'minilm', so words "
+            "cannot be compared with them; send vector, or like with changes."
+        )
+    texts = document["text"] if isinstance(document["text"], list) else [document["text"]]
+    if not 0 < len(texts) <= MOST_TEXTS or not all(isinstance(text, str) for text in texts):
+        raise refuse(f"text must be a text, or a list of 1 to {MOST_TEXTS} texts.")
+    if sum(map(len, texts)) > MOST_LETTERS:
+        raise refuse(f"text must have at most {MOST_LETTERS} letters.")
+    return Signatures.from_texts({"new": texts}, TextEncoder(model.text_encoder))
+
+
+_READERS = {"vector": _given, "like": _like, "text": _described}
