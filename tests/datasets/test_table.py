@@ -161,6 +161,7 @@ def test_missing_labels_and_signatures(files):
         ("x.csv", b"1.5,\n2.5,3\n", "Line 1, column 2: '' is not a number"),
         ("x.csv", b"1,abc\n2,3\n", "Line 1, column 2: 'abc' is not a number"),
         ("x.csv", b"0,1,2\n3,4,5\n6,7,8\n", "may count the columns or be a sample"),
+        ("x.csv", b"a.jpg,0,1,2\nb.jpg,4,5,6\n", "may count the columns or be a sample"),
         ("x.csv", b"\n\n  \n", "is empty"),
         ("x.csv", b"# nothing\n", "is empty"),
         ("x.csv", b'f0,f1\n"1,2\n', "is not CSV"),
@@ -190,6 +191,14 @@ def test_tables_as_pandas_writes_them(tmp_path, names, index):
     """The index is no feature, and a header that counts the columns is no sample."""
     pd.DataFrame(X, columns=names).to_csv(tmp_path / "x.csv", index=index)
     assert np.array_equal(load_features(tmp_path / "x.csv"), X)
+
+
+def test_a_named_index_over_counted_columns(tmp_path):
+    frame = pd.DataFrame(X + 0.5, index=pd.Index(["a", "b", "c"], name="sample"))
+    frame.to_csv(tmp_path / "x.csv")
+    data = load_table(tmp_path / "x.csv", Y, TABLE)
+    assert np.array_equal(data.X, X + 0.5)
+    assert list(data.image_files) == ["a", "b", "c"]
 
 
 def test_names_of_columns_are_kept(files):

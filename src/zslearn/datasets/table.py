@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._files import check_is_file, naming
+from zslearn.core.labels import plain_labels
 from zslearn.datasets.class_split import ClassSplit
 from zslearn.datasets.column_tables import is_frame, parquet_table
 from zslearn.datasets.dataset import ZeroShotDataset
@@ -114,7 +115,7 @@ def _features_and_labels(
 ) -> tuple[FeatureTable, NDArray[Any]]:
     """Read both; text that names a column of the features table means that column."""
     if not _is_path(features) and not is_frame(features):
-        y = read_labels(Path(labels)) if _is_path(labels) else np.asarray(labels)
+        y = read_labels(Path(labels)) if _is_path(labels) else np.asarray(plain_labels(labels))
         return FeatureTable(np.asanyarray(features)), y
     if not _is_path(labels):
         return read_feature_table(features, ignore=ignore), _aligned(labels, features)
@@ -143,9 +144,9 @@ def _aligned(labels: Any, features: Any) -> NDArray[Any]:
     ours: Any = getattr(labels, "index", None)
     theirs: Any = getattr(features, "index", None)
     if not hasattr(ours, "equals") or not hasattr(theirs, "equals") or ours.equals(theirs):
-        return np.asarray(labels)
+        return np.asarray(plain_labels(labels))
     same = ours.is_unique and theirs.is_unique and set(ours) == set(theirs)
-    return np.asarray(labels.reindex(theirs) if same else labels)
+    return np.asarray(plain_labels(labels.reindex(theirs) if same else labels))
 
 
 def read_labels(path: Path) -> NDArray[Any]:

@@ -150,11 +150,12 @@ def make_table(
 def _is_header(cells: list[str], below: list[list[str]], decimal: str) -> bool:
     """Say whether the first line names columns: it has text after the first cell, or counts up.
 
-    pandas counts the columns of an array, and leaves its index, if it writes it, without a name.
+    pandas counts the columns of an array. Before them it writes its index, with or without a name.
     """
-    titles = cells[1:] if cells[0] == "" else cells
+    titles = cells if is_number(cells[0], decimal) else cells[1:]
     if len(titles) > 1 and titles == [str(i) for i in range(len(titles))]:
-        return cells[0] == "" or (bool(below) and _counts_columns(below))
+        indexed = len(titles) < len(cells)
+        return cells[0] == "" or (bool(below) and _counts_columns([r[indexed:] for r in below]))
     first, *others = (is_number(cell, decimal) for cell in cells)
     if not others:
         return not first

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from zslearn._parameters import Constraint, Either, Seed, Whole, check_parameters
 from zslearn.core.all_or_nothing import all_or_nothing
+from zslearn.core.labels import plain_labels
 from zslearn.core.lazy_rows import LazyRows
 from zslearn.core.learner import MomentLearner
 from zslearn.core.nearest import BLOCK_BYTES
@@ -146,7 +147,12 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, *, reset: bool = True, several: bool = True
     ) -> tuple[Any, NDArray]:
         X, labels = validate_data(
-            self, single(X), y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
+            self,
+            single(X),
+            plain_labels(y),
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
         )
         self._check_labels(labels, several=several)
         return X, labels
@@ -209,7 +215,7 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         if not mapped or len(X) <= X.shape[1]:
             X, labels = self._validated(X, y)
             return self._normalized_features(X), labels
-        labels = column_or_1d(y)
+        labels = column_or_1d(plain_labels(y))
         check_consistent_length(X, labels)
         # A few rows tell scikit-learn the number of features; all labels are looked at.
         validate_data(self, single(X[:1]), dtype=[np.float64, np.float32])

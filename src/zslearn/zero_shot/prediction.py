@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
+from zslearn.core.labels import plain_labels
 from zslearn.core.locks import ForkSafeLock
 from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnWarning
 from zslearn.metrics import per_class_accuracy
@@ -217,7 +218,7 @@ class Predictor:
             Mean over the classes in `y` of the share of their samples that is right.
         """
         check_is_fitted(self)
-        truth = np.asarray(y)
+        truth = np.asarray(plain_labels(y))
         allowed = self._setting_of(truth) if candidates is None else candidates
         return per_class_accuracy(truth, self.predict(X, allowed), sample_weight=sample_weight)
 
