@@ -131,6 +131,27 @@ def test_calibrated_values_are_those_of_calibrated_stacking(data):
     assert plain.curve.area == plain.metrics["ausuc"]
 
 
+def test_settings_of_calibrated_stacking_count(data):
+    model = CalibratedStacking(SAEClassifier(lam=1.0), gamma=0.125)
+    assert evaluate(data, model, GeneralizedProtocol()).metrics["gamma"] == 0.125
+    by_folds = [
+        evaluate(data, CalibratedStacking(SAEClassifier(lam=1.0), cv=cv), GeneralizedProtocol())
+        for cv in (2, 5)
+    ]
+    assert by_folds[0].metrics["gamma"] != by_folds[1].metrics["gamma"]
+
+
+def test_a_pipeline_inside_calibrated_stacking(data):
+    protocol = GeneralizedProtocol()
+    model = CalibratedStacking(make_pipeline(StandardScaler(), SAEClassifier(lam=1.0)), cv=2)
+    result = evaluate(data, model, protocol)
+    assert result.settings["estimator__steps"] == "StandardScaler"
+    task = protocol.task(data)
+    model.estimator[-1].set_params(signatures=data.signatures)
+    fitted = model.fit(data.X[task.train], data.y[task.train])
+    assert result.metrics["gamma"] == pytest.approx(fitted.gamma_)
+
+
 def test_calibration_can_be_left_out(data):
     result = evaluate(data, "sae", GeneralizedProtocol(calibrate=False))
     assert result.calibration_seconds is None

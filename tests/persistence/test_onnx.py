@@ -136,6 +136,26 @@ def test_a_pipeline_gives_our_scores(data, tmp_path, steps, name):
     np.testing.assert_allclose(scores, expected, atol=1e-5 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("outer", [[], [MinMaxScaler()]], ids=str)
+def test_a_pipeline_inside_a_calibrated_classifier_gives_our_scores(data, tmp_path, outer):
+    rows = data.rows(data.split("standard").seen)
+    inner = make_pipeline(StandardScaler(), PCA(8), make_classifier("sae", data.signatures))
+    model = make_pipeline(*outer, CalibratedStacking(inner, gamma=0.3))
+    model.fit(data.X[rows], data.y[rows])
+    X = data.X.astype(np.float32)
+    expected = model.decision_function(data.X)
+    export_onnx(model, tmp_path / "m.onnx")
+    (scores,) = session(tmp_path / "m.onnx").run(["scores"], {"features": X})
+    np.testing.assert_allclose(scores, expected, atol=1e-5 * np.abs(expected).max())
+    if not outer:
+        recogniser = model[-1].recogniser()
+        form = recogniser.form().scores(data.X)
+        np.testing.assert_allclose(form, expected, rtol=1e-9, atol=1e-12)
+        export_onnx(recogniser, tmp_path / "r.onnx")
+        (again,) = session(tmp_path / "r.onnx").run(["scores"], {"features": X})
+        np.testing.assert_array_equal(again, scores)
+
+
 def test_steps_that_cannot_be_exported_are_named(data, tmp_path):
     last = SAEClassifier(data.signatures, lam=1.0)
     for step, says in (

@@ -77,6 +77,28 @@ def test_a_pipeline_around_a_calibrated_classifier(data, tmp_path):
     np.testing.assert_array_equal(again.decision_function(data.X), model.decision_function(data.X))
 
 
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [preprocessing.StandardScaler()],
+        [impute.SimpleImputer(), decomposition.PCA(6), preprocessing.Normalizer()],
+        [feature_selection.SelectKBest(k=6)],
+        ["passthrough"],
+    ],
+    ids=str,
+)
+def test_a_pipeline_inside_a_calibrated_classifier(steps, data, tmp_path):
+    rows = data.rows(data.split("standard").seen)
+    piped = make_pipeline(*steps, PrototypeRegression(data.signatures, n_repeats=1))
+    model = CalibratedStacking(piped, cv=2).fit(data.X[rows], data.y[rows])
+    again = loaded_again(model, tmp_path)
+    assert again.gamma_ == model.gamma_
+    assert again.estimator_[0] == "passthrough" or type(again.estimator_[0]) is type(steps[0])
+    np.testing.assert_array_equal(again.decision_function(data.X), model.decision_function(data.X))
+    again.add_classes({"new": data.signatures.vectors[0]})
+    assert "new" in again.predict(data.X, ["new", data.y[0]])
+
+
 CLASSIFIERS = [
     discriminant_analysis.QuadraticDiscriminantAnalysis(reg_param=0.5),
     linear_model.LogisticRegression(),

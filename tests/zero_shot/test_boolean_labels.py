@@ -30,7 +30,7 @@ def test_booleans_come_back_as_booleans(form):
 @pytest.mark.parametrize("names", [(1, 0), ("1", "0"), ("yes", "no")])
 def test_booleans_are_not_classes_of_another_name(form, names):
     table = {names[0]: [1.0, 0.0], names[1]: [0.0, 1.0], 2 if names[0] == 1 else "2": [1.0, 1.0]}
-    with pytest.raises(UnknownClassError, match="Class False .*has no signature"):
+    with pytest.raises(UnknownClassError, match=r"Class False .*has no signature"):
         SAEClassifier(table, lam=1.0).fit(X, FORMS[form])
 
 

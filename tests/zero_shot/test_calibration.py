@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -40,7 +43,12 @@ def harmonic(clf, data, task):
     )
 
 
-@parametrize_with_checks([CalibratedStacking(SAEClassifier())])
+@parametrize_with_checks(
+    [
+        CalibratedStacking(SAEClassifier()),
+        CalibratedStacking(make_pipeline(StandardScaler(), SAEClassifier())),
+    ]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -48,6 +56,46 @@ def test_scikit_learn_checks(estimator, check):
 @parametrize_with_zero_shot_checks([CalibratedStacking(SAEClassifier(lam=1.0))])
 def test_zero_shot_checks(case, check):
     check(case)
+
+
+def test_a_step_before_the_classifier_that_it_would_do_itself_changes_nothing(data, task):
+    X, y = data.X[task.train], data.y[task.train]
+    alone = CalibratedStacking(SAEClassifier(data.signatures)).fit(X, y)
+    last = SAEClassifier(data.signatures, feature_norm=None)
+    piped = CalibratedStacking(make_pipeline(Normalizer(), last)).fit(X, y)
+    assert piped.gamma_ == pytest.approx(alone.gamma_)
+    test = data.X[task.test]
+    np.testing.assert_allclose(piped.decision_function(test), alone.decision_function(test))
+    why, expected = (clf.explain(test[0], data.classes[0]) for clf in (piped, alone))
+    assert why.score == pytest.approx(expected.score)
+
+
+def test_steps_before_the_classifier_see_training_samples_of_their_fold_alone(data, task):
+    fitted = []
+
+    class Recording(StandardScaler):
+        def fit(self, X, y=None, sample_weight=None):
+            fitted.append(len(X))
+            return super().fit(X, y)
+
+    X, y = data.X[task.train], data.y[task.train]
+    piped = make_pipeline(Recording(), SAEClassifier(data.signatures, lam=1.0))
+    CalibratedStacking(piped, cv=3).fit(X, y)
+    assert fitted[0] == len(X)
+    assert len(fitted) == 4
+    assert all(n < len(X) for n in fitted[1:])
+
+
+def test_nan_is_allowed_where_a_step_fills_it_in(data, task):
+    X, y = data.X[task.train].copy(), data.y[task.train]
+    X[::7, 2] = np.nan
+    last = SAEClassifier(data.signatures, lam=1.0)
+    clf = CalibratedStacking(make_pipeline(SimpleImputer(), last), gamma=0.1).fit(X, y)
+    by_hand = CalibratedStacking(last, gamma=0.1).fit(SimpleImputer().fit_transform(X), y)
+    filled = SimpleImputer().fit(X).transform(X)
+    np.testing.assert_array_equal(clf.decision_function(X), by_hand.decision_function(filled))
+    with pytest.raises(ValueError, match="contains NaN"):
+        CalibratedStacking(make_pipeline(StandardScaler(), last)).fit(X, y)
 
 
 def test_scores_of_seen_classes_are_lower_by_gamma(data, task):

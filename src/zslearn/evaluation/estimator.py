@@ -16,6 +16,7 @@ from zslearn.exceptions import InvalidInputError, InvalidTypeError, closest_name
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import ZeroShotClassifier, make_classifier
 from zslearn.zero_shot.calibration import CalibratedStacking
+from zslearn.zero_shot.pipelines import features_of, last_step
 
 Semantics = str | Sequence[str] | Signatures | None
 
@@ -38,7 +39,7 @@ def prepared_estimator(
 
 def classifier_of(estimator: Any) -> ZeroShotClassifier:
     """Return the zero-shot classifier of an estimator, which may be the end of a pipeline."""
-    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    last = last_step(estimator)
     if not isinstance(last, ZeroShotClassifier):
         raise InvalidTypeError(
             "method must be a name, a zero-shot classifier or a pipeline that ends in one; got "
@@ -51,13 +52,6 @@ def score_candidates(fitted: Any, X: NDArray[Any], candidates: NDArray[Any]) -> 
     """Return the score of each candidate, of shape (n_samples, n_candidates)."""
     names: Any = candidates
     return classifier_of(fitted).decision_function(features_of(fitted, X), candidates=names)
-
-
-def features_of(fitted: Any, X: NDArray[Any]) -> Any:
-    """Return features as the classifier gets them, after the earlier steps of a pipeline."""
-    if isinstance(fitted, Pipeline) and len(fitted.steps) > 1:
-        return fitted[:-1].transform(X)
-    return X
 
 
 def without_bias(estimator: Any) -> Any:
@@ -90,7 +84,7 @@ def own_settings(estimator: Any) -> dict[str, Any]:
     for name, value in classifier.get_params(deep=False).items():
         if name == "signatures":
             continue
-        if isinstance(value, ZeroShotClassifier):
+        if isinstance(value, ZeroShotClassifier | Pipeline):
             settings[name] = type(value).__name__
             settings |= {f"{name}__{key}": item for key, item in own_settings(value).items()}
         elif not _is_default(value, defaults[name].default):
@@ -130,7 +124,7 @@ def _holder(estimator: Any) -> Any:
     """Return the estimator that has the parameter `signatures`."""
     classifier = classifier_of(estimator)
     while isinstance(classifier, CalibratedStacking):
-        classifier = classifier.estimator
+        classifier = classifier_of(classifier.estimator)
     return classifier
 
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from zslearn.datasets import ClassSplit, ZeroShotDataset
 from zslearn.evaluation.estimator import (
     chosen_parameters,
     classifier_of,
-    features_of,
     own_settings,
     prepared_estimator,
     score_candidates,
@@ -29,6 +30,7 @@ from zslearn.exceptions import InvalidInputError, ZslearnWarning
 from zslearn.metrics import SeenUnseenCurve
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.calibration import CalibratedStacking
+from zslearn.zero_shot.pipelines import features_of, frozen
 
 # One class taking more of the predictions than this is a collapsed model.
 COLLAPSED_SHARE = 0.9
@@ -190,11 +192,13 @@ def _gamma(
     if stack is None:
         return None, None
     start = perf_counter()
-    classifier = classifier_of(fitted)
-    if not isinstance(classifier, CalibratedStacking):
-        # What the fit chose on all training classes is not chosen again in every fold.
-        stack = CalibratedStacking(classifier.frozen())
-    stack.fit_gamma(features_of(fitted, dataset.X[task.train]), dataset.y[task.train])
+    X = dataset.X[task.train]
+    # What the fit chose on all training classes is not chosen again in every fold.
+    if isinstance(stack.estimator, Pipeline):
+        inner = frozen(fitted)
+    else:
+        X, inner = features_of(fitted, X), classifier_of(fitted).frozen()
+    stack = clone(stack).set_params(estimator=inner).fit_gamma(X, dataset.y[task.train])
     return stack.gamma_, perf_counter() - start
 
 

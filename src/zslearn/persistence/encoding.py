@@ -103,8 +103,9 @@ class Encoder:
                 f"{where} is an array of {value.dtype}, which model files cannot hold; keep "
                 "arrays of numbers, booleans or text."
             )
-        # The order in memory is kept, because it decides the last digit of matrix products.
-        turned = value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous
+        # The order in memory is kept, because it decides the last digit of matrix products; a part
+        # of a larger array is contiguous in neither order.
+        turned = value.ndim > 1 and value.strides[0] < value.strides[-1]
         name = f"t{len(self.tensors)} {where}"
         self.tensors[name] = np.ascontiguousarray(value.T if turned else value)
         return {"kind": "array", "tensor": name, "turned": turned}

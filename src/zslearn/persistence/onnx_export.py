@@ -69,7 +69,7 @@ def export_onnx(
     recogniser = _recogniser(steps[-1], candidates)
     form, names = recogniser.form(), recogniser.names
     graph, x = Graph(require("onnx", extra="onnx", purpose="ONNX export")), "features"
-    for step in steps[:-1]:
+    for step in [*steps[:-1], *form.steps]:
         x = add_step(graph, x, step)
     graph.node("Identity", [_scores(graph, form, x)], "scores")
     if top_k is not None:

@@ -144,7 +144,7 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} must provide _fit")
 
     def _validated(
-        self, X: Any, y: Any, *, reset: bool = True, several: bool = True
+        self, X: Any, y: Any, *, reset: bool = True, several: bool = True, **checks: Any
     ) -> tuple[Any, NDArray]:
         X, labels = validate_data(
             self,
@@ -153,6 +153,7 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
             reset=reset,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
+            **checks,
         )
         self._check_labels(labels, several=several)
         return X, labels

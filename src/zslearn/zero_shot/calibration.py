@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zslearn._parameters import Either, Instance, Number, Whole, check_parameters
+from zslearn._parameters import Either, Number, Whole, check_parameters
 from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.threads import limits_blas
 from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
@@ -20,6 +22,13 @@ from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import as_signatures
+from zslearn.zero_shot.pipelines import (
+    CLASSIFIER,
+    features_of,
+    frozen,
+    last_step,
+    steps_before,
+)
 from zslearn.zero_shot.score_form import ScoreForm
 from zslearn.zero_shot.tags import ZeroShotTags
 from zslearn.zero_shot.weights import refuses_weights
@@ -52,8 +61,9 @@ class CalibratedStacking(ZeroShotClassifier):
 
     Parameters
     ----------
-    estimator : ZeroShotClassifier
-        The classifier to calibrate; it is cloned.
+    estimator : ZeroShotClassifier or Pipeline that ends in one
+        The classifier to calibrate; it is cloned. Earlier steps of a pipeline are fitted in every
+        fold on its training samples alone.
     gamma : "auto" or float, default="auto"
         The bias, in units of the classifier's scores, or "auto" to choose it.
     cv : "auto" or int, default="auto"
@@ -65,7 +75,7 @@ class CalibratedStacking(ZeroShotClassifier):
 
     Attributes
     ----------
-    estimator_ : ZeroShotClassifier
+    estimator_ : ZeroShotClassifier or Pipeline
         The classifier fitted on all training data.
     gamma_ : float
         The bias in use. 0 where it cannot be chosen: with one-hot signatures no class is unseen,
@@ -92,9 +102,7 @@ class CalibratedStacking(ZeroShotClassifier):
     """
 
     parameter_constraints: ClassVar = {
-        "estimator": Instance(
-            ZeroShotClassifier, "a zero-shot classifier such as SAEClassifier(signatures)"
-        ),
+        "estimator": CLASSIFIER,
         "gamma": Either("auto", Number()),
         "cv": Either("auto", Whole(2)),
         "holdout": Number(above=0, below=1),
@@ -103,7 +111,7 @@ class CalibratedStacking(ZeroShotClassifier):
 
     def __init__(
         self,
-        estimator: ZeroShotClassifier,
+        estimator: ZeroShotClassifier | Pipeline,
         *,
         gamma: float | str = "auto",
         cv: int | str = "auto",
@@ -119,17 +127,17 @@ class CalibratedStacking(ZeroShotClassifier):
     @property
     def signatures(self) -> Any:
         """The class table of the classifier."""
-        return self.estimator.signatures
+        return last_step(self.estimator).signatures
 
     @property
     def signatures_(self) -> Signatures:  # type: ignore[override]
         """Every class that can be predicted."""
-        return self.estimator_.signatures_
+        return self._classifier.signatures_
 
     @property
     def zero_shot_tags(self) -> ZeroShotTags:  # type: ignore[override]
         """The facts the classifier tells about itself."""
-        return self.estimator.zero_shot_tags
+        return last_step(self.estimator).zero_shot_tags
 
     @refuses_weights
     @all_or_nothing
@@ -150,9 +158,9 @@ class CalibratedStacking(ZeroShotClassifier):
             The fitted classifier.
         """
         check_parameters(self)
-        X, labels = self._validated(X, y)
+        X, labels = self._validated(X, y, ensure_all_finite=self._finite())
         self.estimator_ = clone(self.estimator).fit(X, labels)
-        self.seen_classes_ = self.estimator_.seen_classes_
+        self.seen_classes_ = self._classifier.seen_classes_
         self.fit_gamma(X, labels)
         return self
 
@@ -191,18 +199,18 @@ class CalibratedStacking(ZeroShotClassifier):
         CalibratedStacking
         """
         check_is_fitted(self)
-        return clone(self).set_params(**self.best_params_, estimator=self.estimator_.frozen())
+        return clone(self).set_params(**self.best_params_, estimator=frozen(self.estimator_))
 
     def add_classes(self, new: Signatures | Mapping[Any, ArrayLike]) -> CalibratedStacking:
         """Make new classes predictable; they count as unseen. See `ZeroShotClassifier`."""
-        self.estimator_.add_classes(new)
+        self._classifier.add_classes(new)
         return self
 
     def _fold_curves(self, X: Any, y: NDArray, n_folds: int) -> list[SeenUnseenCurve]:
         """Fit on part of the classes and trace the curve on what was held out, fold by fold."""
         classes, curves = np.unique(y), []
         # Parameters that the fit on all training data chose are not chosen again in every fold.
-        prototype = self.estimator_.frozen() if hasattr(self, "estimator_") else self.estimator
+        prototype = frozen(self.estimator_) if hasattr(self, "estimator_") else self.estimator
         folds = ClassKFold(
             n_folds, shuffle=True, holdout=self.holdout, random_state=self.random_state
         )
@@ -210,10 +218,9 @@ class CalibratedStacking(ZeroShotClassifier):
             if not np.isin(y[test], y[train]).any():  # no class has a sample to spare
                 continue
             fitted = clone(prototype).fit(X[train], y[train])
-            scores = fitted._live(classes).scores(X[test])
-            curves.append(
-                seen_unseen_curve(y[test], scores, candidates=classes, seen=fitted.seen_classes_)
-            )
+            scores = last_step(fitted)._live(classes).scores(features_of(fitted, X[test]))
+            seen = np.unique(y[train])
+            curves.append(seen_unseen_curve(y[test], scores, candidates=classes, seen=seen))
         return curves
 
     def _n_folds(self, classes: NDArray) -> int:
@@ -228,37 +235,55 @@ class CalibratedStacking(ZeroShotClassifier):
         return int(np.clip(wanted, 2, min(MAX_FOLDS, most)))
 
     def _ready_rows(self, X: Any) -> Any:
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
-        return self.estimator_._ready_rows(X)
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=self._finite(),
+        )
+        return self._classifier._ready_rows(features_of(self.estimator_, X))
+
+    @property
+    def _classifier(self) -> ZeroShotClassifier:
+        """The fitted classifier, the last step if there is a pipeline."""
+        fitted: ZeroShotClassifier = last_step(self.estimator_)
+        return fitted
+
+    def _finite(self) -> bool | str:
+        """Leave NaN to the steps of a pipeline, one of which may fill it in."""
+        return "allow-nan" if isinstance(self.estimator, Pipeline) else True
 
     def _prepared(self, names: NDArray, vectors: NDArray) -> tuple[Any, NDArray]:
-        return self.estimator_._prepared(names, vectors), self._biases(names)
+        return self._classifier._prepared(names, vectors), self._biases(names)
 
     def _biases(self, names: NDArray) -> NDArray:
         """Return what is subtracted from the scores of each class."""
         return self.gamma_ * np.isin(names, self.seen_classes_)
 
     def _explained(self, X: Features, name: Any, vector: NDArray) -> Explanation:
-        why = self.estimator_._explained(X, name, vector)
+        why = self._classifier._explained(X, name, vector)
         bias = float(self._biases(np.array([name]))[0])
         return Explanation.of(why.dimensions, why.contributions, why.offset - bias)
 
     def _encode(self, X: Features) -> NDArray:
-        return self.estimator_._encode(X)
+        return self._classifier._encode(X)
 
     def _score(self, X: Features, prepared: tuple[Any, NDArray]) -> NDArray:
         inner, bias = prepared
-        scores = self.estimator_._score(X, inner)
+        scores = self._classifier._score(X, inner)
         return scores - bias.astype(scores.dtype)
 
     def _form(self, prepared: tuple[Any, NDArray]) -> ScoreForm:
         inner, bias = prepared
-        form = self.estimator_._form(inner)
-        return replace(form, bias=bias if form.bias is None else form.bias + bias)
+        form = self._classifier._form(inner)
+        total = bias if form.bias is None else form.bias + bias
+        return replace(form, steps=steps_before(self.estimator_) + form.steps, bias=total)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.estimator.__sklearn_tags__().input_tags.sparse
+        tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
         return tags
 
 

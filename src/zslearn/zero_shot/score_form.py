@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ class ScoreForm:
         Exponent p of ``sign(x)|x|^p``, applied to scaled samples, which are then scaled again.
     bias : ndarray of shape (n_candidates,) or None
         What is subtracted from the scores of each candidate.
+    steps : tuple of fitted transformers, default=()
+        What raw samples go through before anything else.
 
     Examples
     --------
@@ -55,9 +57,12 @@ class ScoreForm:
     feature_norm: str | None = "l2"
     power: float = 1.0
     bias: NDArray | None = None
+    steps: tuple[Any, ...] = ()
 
     def scores(self, X: NDArray) -> NDArray:
         """Return the scores of raw samples, of shape (n_samples, n_candidates)."""
+        for step in self.steps:
+            X = X if step is None or step == "passthrough" else step.transform(X)
         rows = unit_rows(X) if self.feature_norm == "l2" else X
         if self.power != 1.0:
             rows = np.sign(rows) * np.abs(rows) ** self.power
