@@ -84,6 +84,15 @@ def test_normalized_attributes_stay_of_unit_length(folder):
     assert np.allclose(vectors["b.cow"], np.array([2, 1, 0]) / np.sqrt(5))
 
 
+def test_normalized_attributes_come_with_the_raw_ones(folder):
+    data = load_xlsa17(folder)
+    raw = load_xlsa17(folder, attributes="original")
+    assert data.raw["attributes"] == raw.signatures
+    assert raw.raw == {}
+    kept = data.subset(CLASSES[:3])
+    np.testing.assert_array_equal(kept.raw["attributes"].names, kept.signatures.names)
+
+
 def test_missing_entries_are_found_without_the_original_values(folder):
     arrays = split_arrays()
     del arrays["original_att"]

@@ -1,6 +1,7 @@
 """From a data set and a method to a flat row."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from zslearn.evaluation import (
     evaluate,
     evaluate_splits,
 )
+from zslearn.evaluation.estimator import prepared_estimator
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, ZslearnWarning
 from zslearn.metrics import per_class_accuracy, seen_unseen_curve
 from zslearn.signatures import Signatures
@@ -247,3 +249,20 @@ def test_splits_are_averaged_with_sample_deviation(data):
     assert np.isnan(evaluate_splits(data, method, ["standard"]).std["per_class_accuracy"])
     with pytest.raises(InvalidInputError, match="splits is empty"):
         evaluate_splits(data, method, [])
+
+
+def test_methods_made_for_raw_attributes_get_them(data):
+    raw = Signatures(data.classes, 100 * data.signatures.vectors, data.signatures.dimensions)
+    unit = data.signatures.vectors / np.linalg.norm(data.signatures.vectors, axis=1, keepdims=True)
+    table = Signatures(data.classes, unit, data.signatures.dimensions)
+    both = replace(data, semantics={"attributes": table}, raw={"attributes": raw})
+    given = {name: prepared_estimator(both, name, None) for name in ("dap", "sae")}
+    assert given["dap"][0].signatures == raw
+    assert given["sae"][0].signatures == table
+    assert prepared_estimator(both, "dap", Signatures(data.classes, unit))[0].signatures != raw
+
+
+def test_raw_attributes_must_be_of_the_same_classes(data):
+    few = data.signatures.subset(data.classes[:3])
+    with pytest.raises(InvalidInputError, match=r"raw\['attributes'\] must have the classes of"):
+        replace(data, raw={"attributes": few})

@@ -168,6 +168,17 @@ def test_chosen_points_are_the_best_of_explicit_refits(data, parts):
     assert {"temperature": clf.temperature_, "center": clf.center_} == best == clf.best_params_
 
 
+@pytest.mark.parametrize("method", [DAPClassifier, IAPClassifier])
+def test_parameters_are_chosen_on_three_deals_of_the_classes(method, data, parts):
+    X, y, _, _ = parts
+    clf = method(data.signatures, threshold="cv").fit(X, y)
+    deals = [ClassKFold(3, shuffle=True, random_state=seed).split(X, y) for seed in range(3)]
+    known = [np.unique(y[train]) for deal in deals for train, _ in deal]
+    assert f"split{len(known) - 1}_test_score" in clf.cv_results_
+    assert f"split{len(known)}_test_score" not in clf.cv_results_
+    assert len({tuple(classes) for classes in known}) == 9
+
+
 def test_wrong_parameters_are_refused(data, parts):
     X, y, _, _ = parts
     with pytest.raises(InvalidInputError, match="top must be a whole number of at least 1"):

@@ -43,8 +43,25 @@ def test_recognizes_unseen_classes_of_a_linear_world(method, data):
     assert clf.score(X_new, y_new, "unseen") > 0.95
     assert clf.loss_curve_.shape == (clf.n_epochs_,)
     assert clf.coef_.shape == (16, 64)
-    assert [point["epochs"] for point in clf.cv_results_["params"]] == list(range(1, 21))
-    assert clf.best_params_ == {"epochs": clf.n_epochs_}
+    tried = list(range(1, clf.max_epochs + 1))
+    centerings = 2 if method is ALEClassifier else 1
+    assert [point["epochs"] for point in clf.cv_results_["params"]] == tried * centerings
+    assert clf.best_params_["epochs"] == clf.n_epochs_
+
+
+def test_ale_takes_the_centering_that_held_out_classes_prefer():
+    # Far from the origin an uncentered descent spends its steps on the common mean.
+    data = make_zero_shot(n_seen=30, noise=0.2, random_state=3)
+    X, y, _, _ = _parts(data)
+    far = X + 20 * np.abs(X).max()
+    assert ALEClassifier(data.signatures, max_epochs=5).fit(far, y).center_
+    plain = ALEClassifier(data.signatures, center=False, epochs=3).fit(X, y)
+    np.testing.assert_array_equal(plain.feature_mean_, 0.0)
+    both = ALEClassifier(data.signatures, max_epochs=5).fit(X, y)
+    means = both.cv_results_["mean_test_score"]
+    assert means[both.cv_results_["params"].index(both.best_params_ | {"learning_rate": 1.0})] == (
+        means.max()
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -129,9 +146,11 @@ def test_learning_rate_is_chosen_on_held_out_classes(data):
     clf = ALEClassifier(data.signatures, learning_rate="cv", max_epochs=4).fit(X, y)
     best = clf.cv_results_["params"][int(clf.cv_results_["mean_test_score"].argmax())]
     assert (
-        best == clf.best_params_ == {"learning_rate": clf.learning_rate_, "epochs": clf.n_epochs_}
+        best
+        == clf.best_params_
+        == {"learning_rate": clf.learning_rate_, "center": clf.center_, "epochs": clf.n_epochs_}
     )
-    assert len(clf.cv_results_["params"]) == 2 * 4
+    assert len(clf.cv_results_["params"]) == 2 * 2 * 4
 
 
 @pytest.mark.parametrize("epochs", [3, "cv"])

@@ -44,6 +44,9 @@ class ZeroShotDataset:
         What to cite.
     withheld : mapping of str to str
         Splits that exist but are withheld, each with the reason; asking for one raises it.
+    raw : mapping of str to Signatures
+        Values as they were collected, for spaces that `semantics` holds scaled to unit length.
+        `evaluate` gives them to methods that are made for them (tag `raw_signatures`).
     extra : mapping of str to object
         What else the loader knows, under names listed in its docstring; for example the true map of
         :func:`make_zero_shot`.
@@ -77,6 +80,7 @@ class ZeroShotDataset:
     source: str = ""
     citation: str = ""
     withheld: Mapping[str, str] = field(default_factory=dict)
+    raw: Mapping[str, Signatures] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -89,6 +93,7 @@ class ZeroShotDataset:
             "splits": dict(self.splits),
             "image_files": files,
             "withheld": dict(self.withheld),
+            "raw": dict(self.raw),
             "extra": dict(self.extra),
         }.items():
             object.__setattr__(self, name, value)
@@ -260,6 +265,7 @@ class ZeroShotDataset:
             X=self.X[rows],
             y=self.y[rows],
             semantics={name: space.subset(wanted) for name, space in self.semantics.items()},
+            raw={name: space.subset(wanted) for name, space in self.raw.items()},
             splits={name: split for name, split in kept.items() if split is not None},
             image_files=self.image_files and [self.image_files[row] for row in rows],
         )

@@ -69,6 +69,12 @@ def _check_semantics(dataset: ZeroShotDataset) -> None:
                 f"semantics[{name!r}] must be a Signatures table; got {type(space).__name__}."
             )
         space.index_of(present)
+    for name, space in dataset.raw.items():
+        scaled = dataset.semantics.get(name)
+        if scaled is None or not np.array_equal(space.names, scaled.names):
+            raise InvalidInputError(
+                f"raw[{name!r}] must have the classes of semantics[{name!r}], in the same order."
+            )
 
 
 def _check_split(dataset: ZeroShotDataset, name: str, split: ClassSplit) -> None:

@@ -46,7 +46,8 @@ def load_xlsa17(
         attributes" (``binaryAtt_splits.mat``).
     attributes : {"normalized", "original"}, default="normalized"
         Attributes of unit length per class (``att``) or as they were collected
-        (``original_att``). Other spaces come as they are stored.
+        (``original_att``). Other spaces come as they are stored. Normalized ones come with the
+        original ones as `raw`.
     repair : bool, default=False
         What to do where ``train_loc`` and ``val_loc`` hold test_seen images, as in version 1 of
         the files: False withholds the split "validation", so that asking for it raises with the
@@ -105,6 +106,7 @@ def load_xlsa17(
         source=f"xlsa17 folder, splits of {file.path.name}",
         citation=xlsa17_citation(path.resolve().name),
         withheld=found.withheld,
+        raw=file.raw,
         extra={"leak": found.leak, "rows": file.rows},
     )
 

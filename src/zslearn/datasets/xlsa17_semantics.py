@@ -24,11 +24,15 @@ _NAMED = {
 
 @dataclass(frozen=True)
 class SplitFile:
-    """What a split file says: semantic spaces, and rows under their names without ``_loc``."""
+    """What a split file says: semantic spaces, and rows under their names without ``_loc``.
+
+    `raw` holds the attributes as they were collected, if `spaces` holds them normalized.
+    """
 
     path: Path
     classes: list[str]
     spaces: dict[str, Signatures]
+    raw: dict[str, Signatures]
     rows: dict[str, NDArray[np.intp]]
 
 
@@ -42,13 +46,15 @@ def read_split_file(path: Path, attributes: str) -> SplitFile:
             read_matrix(stored, name, path)
     classes = _class_names(stored, path)
     dimensions = _dimensions(path.parent, stored["att"].shape[0])
-    spaces = {
-        _space_name(path.stem): _signatures(classes, _att(stored, path, attributes), dimensions)
-    }
+    title = _space_name(path.stem)
+    spaces = {title: _signatures(classes, _att(stored, path, attributes), dimensions)}
+    raw = {}
+    if attributes == "normalized" and "original_att" in stored:
+        raw = {title: _signatures(classes, _att(stored, path, "original"), dimensions)}
     if "wv" in stored:
         spaces["word vectors"] = _signatures(classes, stored["wv"], None)
     rows = {name[:-4]: _rows(stored, name, path) for name in ROWS if name in stored}
-    return SplitFile(path, classes, spaces, rows)
+    return SplitFile(path, classes, spaces, raw, rows)
 
 
 def other_spaces(folder: Path, first: SplitFile, attributes: str) -> dict[str, Signatures]:

@@ -17,6 +17,7 @@ from zslearn.signatures import Signatures
 from zslearn.zero_shot import ZeroShotClassifier, make_classifier
 from zslearn.zero_shot.calibration import CalibratedStacking
 from zslearn.zero_shot.pipelines import features_of, last_step
+from zslearn.zero_shot.registry import find_method
 
 Semantics = str | Sequence[str] | Signatures | None
 
@@ -27,7 +28,7 @@ def prepared_estimator(
     """Return an unfitted estimator with its signatures, and the name of their space."""
     if isinstance(method, str):
         table, name = find_semantics(dataset, semantics)
-        return make_classifier(method, table), name
+        return make_classifier(method, _wanted(dataset, method, table, name)), name
     estimator = clone(method)
     holder = _holder(estimator)
     if semantics is None and holder.signatures is not None:
@@ -106,6 +107,13 @@ def find_semantics(dataset: ZeroShotDataset, semantics: Semantics) -> tuple[Sign
     for table, name in zip(tables[1:], names[1:], strict=True):
         joined, title = joined.join(table, names=(title, name)), f"{title} + {name}"
     return joined, title
+
+
+def _wanted(dataset: ZeroShotDataset, method: str, table: Signatures, name: str) -> Signatures:
+    """Return the values as they were collected, for methods that are made for them."""
+    if not find_method(method).tags.raw_signatures or dataset.semantics.get(name) is not table:
+        return table
+    return dataset.raw.get(name, table)
 
 
 def _space(dataset: ZeroShotDataset, name: str) -> Signatures:

@@ -24,7 +24,7 @@ from zslearn.zero_shot.search import (
 
 @dataclass(frozen=True)
 class Scaling:
-    """Features and signatures centered and brought to a mean squared length, or entry, of one.
+    """Features and signatures, centered or not, brought to a mean squared length, or entry, of one.
 
     All four numbers come from the training data.
     """
@@ -35,9 +35,11 @@ class Scaling:
     signature_scale: float
 
     @classmethod
-    def of(cls, X: NDArray, S: NDArray, *, unit_entries: bool = False) -> Scaling:
+    def of(
+        cls, X: NDArray, S: NDArray, *, unit_entries: bool = False, center: bool = True
+    ) -> Scaling:
         """Measure samples and seen signatures."""
-        means = [M.mean(axis=0, dtype=np.float64) for M in (X, S)]
+        means = [center * M.mean(axis=0, dtype=np.float64) for M in (X, S)]
         scales = [_inverse_length(M, mean) for M, mean in zip((X, S), means, strict=True)]
         if unit_entries:
             scales = [scale * np.sqrt(len(mean)) for scale, mean in zip(scales, means, strict=True)]
@@ -152,7 +154,7 @@ class GradientClassifier(ZeroShotClassifier):
         """Choose setting and number of epochs on held-out classes, then train on all classes."""
         X, S = X.astype(np.float32, copy=False), S.astype(np.float32)
         point = self._chosen(X, y, S)
-        scaling = self._scaling(X, S)
+        scaling = self._scaling(X, S, point)
         trace = self._train(scaling.features(X), y, scaling.signatures(S), point)
         spelled = ", ".join(f"{name}={value:g}" for name, value in point.items())
         self._report(f"trained with {spelled}")
@@ -164,22 +166,22 @@ class GradientClassifier(ZeroShotClassifier):
         longest = [point for point in points if point["epochs"] == points[-1]["epochs"]]
 
         def judge(fold: Fold) -> NDArray:
-            curves = np.array(self._curves(X, S, fold, longest))
+            curves = np.array([self._curve(X, S, fold, point) for point in longest])
             return (curves if self.epochs == "cv" else curves[:, -1]).ravel()
 
         folds = unseen_class_folds(self, y)
         return choose_parameters(self, points, folds, judge, default=longest[0])
 
-    def _curves(self, X: NDArray, S: NDArray, fold: Fold, points: list[Point]) -> list[list[float]]:
-        """Accuracy on the held-out classes of a fold after each epoch, for each point."""
-        scaling = self._scaling(X[fold.train], S[fold.known])
+    def _curve(self, X: NDArray, S: NDArray, fold: Fold, point: Point) -> list[float]:
+        """Accuracy on the held-out classes of a fold after each epoch."""
+        scaling = self._scaling(X[fold.train], S[fold.known], point)
         rows, tests = scaling.features(X[fold.train]), scaling.features(X[fold.held_out])
         known, new = scaling.signatures(S[fold.known]), scaling.signatures(S[fold.new])
 
         def accuracy(parameters: Parameters) -> float:
             return held_out_accuracy(self._scores(parameters, tests, new), fold.y_held_out)
 
-        return [self._train(rows, fold.y_train, known, p, accuracy).values for p in points]
+        return self._train(rows, fold.y_train, known, point, accuracy).values
 
     def _train(
         self,
@@ -205,8 +207,9 @@ class GradientClassifier(ZeroShotClassifier):
         start, progress = self._start(rng, S, X.shape[1]), self._epoch_lines(how.epochs)
         return descend(start, loss, len(y), how, rng, validate=validate, progress=progress)
 
-    def _scaling(self, X: NDArray, S: NDArray) -> Scaling:
-        return Scaling.of(X, S, unit_entries=self.unit_entries)
+    def _scaling(self, X: NDArray, S: NDArray, point: Point) -> Scaling:
+        center = bool(point.get("center", True))
+        return Scaling.of(X, S, unit_entries=self.unit_entries, center=center)
 
     def _rows_per_batch(self, n_rows: int) -> int:
         return batch_size_for(n_rows) if self.batch_size == "auto" else int(self.batch_size)

@@ -83,7 +83,9 @@ class LegacyAwA(_LegacySAE):
     """
 
     learned_shapes: ClassVar = {"coef_": "k d"}
-    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(separable=False, reference=_PAPER)
+    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
+        separable=False, raw_signatures=True, reference=_PAPER
+    )
 
     def __init__(
         self, signatures: Any = None, *, direction: str = "encode", lam: float = 500_000.0

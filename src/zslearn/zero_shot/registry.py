@@ -57,6 +57,9 @@ class Method:
 
 _SAE = ZeroShotTags(reference="Kodirov, Xiang & Gong, CVPR 2017")
 _SYNC = ZeroShotTags(closed_form=False, reference="Changpinyo, Chao, Gong & Sha, CVPR 2016")
+_LAMPERT = ZeroShotTags(
+    closed_form=False, raw_signatures=True, reference="Lampert, Nickisch & Harmeling, CVPR 2009"
+)
 _SSE = ZeroShotTags(
     closed_form=False, deterministic=False, reference="Zhang & Saligrama, ICCV 2015"
 )
@@ -79,6 +82,7 @@ METHODS: dict[str, Method] = {
         "SAE, authors' AwA demo",
         ZeroShotTags(
             separable=False,
+            raw_signatures=True,
             reference="Kodirov, Xiang & Gong, CVPR 2017; the authors' released demo",
         ),
     ),
@@ -174,12 +178,12 @@ METHODS: dict[str, Method] = {
     "dap": Method(
         "posterior.dap:DAPClassifier",
         "DAP",
-        ZeroShotTags(closed_form=False, reference="Lampert, Nickisch & Harmeling, CVPR 2009"),
+        _LAMPERT,
     ),
     "iap": Method(
         "posterior.iap:IAPClassifier",
         "IAP",
-        ZeroShotTags(closed_form=False, reference="Lampert, Nickisch & Harmeling, CVPR 2009"),
+        _LAMPERT,
     ),
     "conse": Method(
         "posterior.conse:ConSEClassifier",

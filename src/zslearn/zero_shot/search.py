@@ -16,11 +16,13 @@ from zslearn.model_selection import Choice, ClassKFold, choose
 from zslearn.zero_shot.inputs import is_cv
 
 __all__ = [
+    "DEALS",
     "Choice",
     "Fold",
     "Point",
     "choose",
     "choose_parameters",
+    "deal_seeds",
     "even_rows",
     "folds_of_classes",
     "grid_points",
@@ -30,6 +32,8 @@ __all__ = [
     "unseen_class_folds",
 ]
 
+# How often the classes are dealt to folds where one deal decides too much by chance.
+DEALS = 3
 Point = dict[str, Any]
 Rows = NDArray[np.intp]
 
@@ -114,16 +118,28 @@ def grid_points(estimator: Any, grid: Mapping[str, Sequence[Any]]) -> list[Point
     return [dict(zip(grid, point, strict=True)) for point in itertools.product(*values)]
 
 
-def unseen_class_folds(estimator: Any, y: Rows) -> list[Fold]:
+def unseen_class_folds(estimator: Any, y: Rows, deals: int = 1) -> list[Fold]:
     """Folds over classes by the estimator's `cv` and `random_state`.
 
     There are none with one-hot signatures, which carry nothing over to another class, and none
-    where fewer than four classes can be dealt.
+    where fewer than four classes can be dealt. More deals of the classes, each with seeds of its
+    own, make a choice that depends less on which classes were dealt together.
     """
     if estimator.signatures is None:
         return []
-    parts = parameter_folds(y, estimator.cv, estimator.random_state)
+    parts = [
+        part
+        for seed in deal_seeds(estimator.random_state, deals)
+        for part in parameter_folds(y, estimator.cv, seed)
+    ]
     return [Fold.of(y, train, held_out) for train, held_out in parts]
+
+
+def deal_seeds(random_state: int | None, deals: int) -> list[int | None]:
+    """Return the seed of each deal of the classes."""
+    return [
+        None if random_state is None else (random_state + deal) % 2**32 for deal in range(deals)
+    ]
 
 
 def parameter_folds(

@@ -24,6 +24,8 @@ class ZeroShotTags:
         in blocks and one of them can be replaced alone.
     non_negative : bool
         Whether features and signatures must not be negative.
+    raw_signatures : bool
+        Whether the method is made for attributes as they were collected, not of unit length.
     min_batch : int
         Smallest batch the method predicts; above one only for transductive methods.
     reference : str
@@ -36,6 +38,7 @@ class ZeroShotTags:
     several_spaces: bool = False
     separable: bool = True
     non_negative: bool = False
+    raw_signatures: bool = False
     min_batch: int = 1
     reference: str = ""
 

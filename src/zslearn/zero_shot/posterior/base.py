@@ -21,6 +21,7 @@ from zslearn.zero_shot.posterior.seen_classifier import (
     seen_logits,
 )
 from zslearn.zero_shot.search import (
+    DEALS,
     Fold,
     Point,
     choose_parameters,
@@ -133,7 +134,7 @@ class PosteriorClassifier(ZeroShotClassifier):
             ranked = (self._rank(logits, r, known, p) for r, p in zip(related, points, strict=True))
             return [held_out_accuracy(scores, fold.y_held_out) for scores in ranked]
 
-        return choose_parameters(self, points, unseen_class_folds(self, y), judge)
+        return choose_parameters(self, points, unseen_class_folds(self, y, DEALS), judge)
 
     def _point(self) -> Point:
         return {name: getattr(self, f"{name}_") for name in self._free}

@@ -28,10 +28,10 @@ from zslearn.zero_shot.posterior.seen_classifier import (
     seen_logits,
 )
 from zslearn.zero_shot.search import (
+    DEALS,
     Fold,
     Point,
     choose_parameters,
-    even_rows,
     grid_points,
     held_out_accuracy,
     unseen_class_folds,
@@ -39,8 +39,7 @@ from zslearn.zero_shot.search import (
 from zslearn.zero_shot.tags import ZeroShotTags
 
 _PENALTIES = (1e-4, 1e-5, 1e-3)
-# The choice is made on at most this many samples and principal axes; the final fit uses all.
-_SEARCH_ROWS = 3000
+# The choice is made on at most this many principal axes; the final fit uses all.
 _SEARCH_AXES = 200
 
 
@@ -57,9 +56,10 @@ class DAPClassifier(ZeroShotClassifier):
     ----------
     signatures : Signatures, dict or DataFrame, optional
         One vector per class, for seen and unseen classes; None means one-hot.
-    threshold : "cv", "global" or "attribute", default="cv"
+    threshold : "cv", "global" or "attribute", default="global"
         A class has an attribute if its value is above the mean of the matrix of seen classes
-        (the paper, on all classes), or above the mean of that attribute.
+        (the paper, on all classes; it reproduces AwA's binary matrix from the raw one), or above
+        the mean of that attribute.
     prior : {"seen", None}, default="seen"
         Divide by the share of seen classes that have the attribute, or not.
     classifier : scikit-learn classifier with ``predict_proba``, optional
@@ -75,8 +75,8 @@ class DAPClassifier(ZeroShotClassifier):
     max_iter : int, default=30
         Maximum number of iterations of the classifiers.
     cv : int, default=3
-        Number of folds over classes by which "cv" chooses, on at most 3,000 samples and the first
-        200 principal axes; the final fit uses all.
+        Number of folds over classes by which "cv" chooses, for each of three deals of the classes,
+        on the first 200 principal axes; the final fit uses all.
     random_state : int, default=0
         Order in which classes are dealt to folds.
     verbose : int, default=0
@@ -111,7 +111,9 @@ class DAPClassifier(ZeroShotClassifier):
     """
 
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
-        closed_form=False, reference="Lampert, Nickisch & Harmeling, CVPR 2009"
+        closed_form=False,
+        raw_signatures=True,
+        reference="Lampert, Nickisch & Harmeling, CVPR 2009",
     )
     parameter_constraints: ClassVar = {
         "threshold": Either("cv", *THRESHOLDS),
@@ -131,7 +133,7 @@ class DAPClassifier(ZeroShotClassifier):
         self,
         signatures: Any = None,
         *,
-        threshold: str = "cv",
+        threshold: str = "global",
         prior: str | None = "seen",
         classifier: Any = None,
         penalty: float | str = "cv",
@@ -177,8 +179,7 @@ class DAPClassifier(ZeroShotClassifier):
 
     def _chosen(self, Z: NDArray, y: NDArray[np.intp], axes: Axes | None) -> Point:
         """Take what was given, and choose the rest by holding out classes."""
-        rows = even_rows(y, _SEARCH_ROWS, np.random.default_rng(self.random_state))
-        Z, y, few = Z[rows], y[rows], axes
+        few = axes
         grid: dict[str, tuple[Any, ...]] = {"threshold": THRESHOLDS}
         if few is not None:
             few, Z = few.restricted(_SEARCH_AXES), Z[:, :_SEARCH_AXES]
@@ -188,7 +189,7 @@ class DAPClassifier(ZeroShotClassifier):
         def judge(fold: Fold) -> list[float]:
             return [self._held_out(Z, y, few, fold, point) for point in points]
 
-        return choose_parameters(self, points, unseen_class_folds(self, y), judge)
+        return choose_parameters(self, points, unseen_class_folds(self, y, DEALS), judge)
 
     def _held_out(
         self, Z: NDArray, y: NDArray[np.intp], axes: Axes | None, fold: Fold, point: Point

@@ -33,7 +33,7 @@ class IAPClassifier(PosteriorClassifier):
     ----------
     signatures : Signatures, dict or DataFrame, optional
         One vector per class, for seen and unseen classes; None means one-hot.
-    threshold : "cv", "global" or "attribute", default="cv"
+    threshold : "cv", "global" or "attribute", default="global"
         A class has an attribute if its value is above the mean of the matrix of seen classes
         (the paper, on all classes), or above the mean of that attribute.
     prior : {"seen", None}, default="seen"
@@ -73,7 +73,9 @@ class IAPClassifier(PosteriorClassifier):
     """
 
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
-        closed_form=False, reference="Lampert, Nickisch & Harmeling, CVPR 2009"
+        closed_form=False,
+        raw_signatures=True,
+        reference="Lampert, Nickisch & Harmeling, CVPR 2009",
     )
     _free: ClassVar = {
         "threshold": ("global", "attribute"),
@@ -89,7 +91,7 @@ class IAPClassifier(PosteriorClassifier):
         self,
         signatures: Any = None,
         *,
-        threshold: str = "cv",
+        threshold: str = "global",
         prior: str | None = "seen",
         temperature: float | str = "cv",
         feature_norm: str | None = "l2",

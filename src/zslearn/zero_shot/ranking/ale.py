@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from zslearn._parameters import Either, Flag
 from zslearn.core.ranking import warp_loss
 from zslearn.zero_shot.ranking.bilinear import BilinearClassifier
 from zslearn.zero_shot.tags import ZeroShotTags
@@ -45,14 +46,17 @@ class ALEClassifier(BilinearClassifier):
         Order of the samples, and of the classes dealt to folds.
     verbose : int, default=0
         1 reports each fold, 2 each epoch, on stderr.
+    center : "cv" or bool, default="cv"
+        Whether the means of features and of seen signatures are taken off; the authors keep
+        them. "cv" takes what recognizes held-out classes better.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_dimensions, n_features)
         Wᵀ for normalized features minus `feature_mean_`.
     feature_mean_ : ndarray of shape (n_features,)
-        Mean of the normalized training features.
-    learning_rate_, n_epochs_ : float, int
+        Mean of the normalized training features; zero if they are not centered.
+    learning_rate_, center_, n_epochs_ : float, bool, int
         What was chosen.
     loss_curve_ : ndarray of shape (n_epochs_,)
         Mean loss of each epoch of the final training.
@@ -84,3 +88,41 @@ class ALEClassifier(BilinearClassifier):
         reference="Akata, Perronnin, Harchaoui & Schmid, TPAMI 2016",
     )
     score_loss = staticmethod(warp_loss)
+    grids: ClassVar[dict[str, tuple[Any, ...]]] = {
+        **BilinearClassifier.grids,
+        "center": (True, False),
+    }
+    parameter_constraints: ClassVar = {"center": Either("cv", Flag())}
+
+    def __init__(
+        self,
+        signatures: Any = None,
+        *,
+        margin: float = 1.0,
+        learning_rate: float | str = 1.0,
+        weight_decay: float = 0.0,
+        epochs: int | str = "cv",
+        max_epochs: int = 20,
+        batch_size: int | str = "auto",
+        feature_norm: str | None = "l2",
+        signature_norm: str | None = "l2",
+        cv: int = 3,
+        random_state: int | None = 0,
+        verbose: int = 0,
+        center: bool | str = "cv",
+    ) -> None:
+        super().__init__(
+            signatures,
+            margin=margin,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            epochs=epochs,
+            max_epochs=max_epochs,
+            batch_size=batch_size,
+            feature_norm=feature_norm,
+            signature_norm=signature_norm,
+            cv=cv,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.center = center

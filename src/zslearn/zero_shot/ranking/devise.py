@@ -33,7 +33,7 @@ class DeViSEClassifier(BilinearClassifier):
         L2 shrinkage; early stopping is the usual regularizer.
     epochs : "cv" or int, default="cv"
         Passes over the data; "cv" stops where held-out training classes are recognized best.
-    max_epochs : int, default=20
+    max_epochs : int, default=60
         Upper limit for ``epochs="cv"``, and the number used where no class can be held out.
     batch_size : "auto" or int, default="auto"
         Samples in a batch, 16 to 256 by the size of the data.
@@ -94,7 +94,7 @@ class DeViSEClassifier(BilinearClassifier):
         learning_rate: float | str = 8.0,
         weight_decay: float = 0.0,
         epochs: int | str = "cv",
-        max_epochs: int = 20,
+        max_epochs: int = 60,
         batch_size: int | str = "auto",
         feature_norm: str | None = "l2",
         signature_norm: str | None = "l2",

@@ -148,7 +148,7 @@ class SSEClassifier(GradientClassifier):
         rows = even_rows(y, self.max_samples, rng, fill=True)
         return super()._learn(X[rows], y[rows], S)
 
-    def _scaling(self, X: NDArray, S: NDArray) -> Scaling:
+    def _scaling(self, X: NDArray, S: NDArray, point: Point) -> Scaling:
         """Features of mean squared entry one, not centered: φ works on non-negative numbers."""
         entry = float(np.sqrt(np.mean(np.square(X, dtype=np.float64))))
         scale = 1.0 / entry if entry > 0 else 1.0
