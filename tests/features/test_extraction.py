@@ -282,6 +282,25 @@ def test_a_damaged_store_is_refused(folder, encoder, tmp_path, damage):
             PictureStore.open(tmp_path / "s")
 
 
+@pytest.mark.parametrize("damage", ["plan.json", "000000.json", "000000.npy"])
+def test_a_damaged_beginning_is_refused(folder, encoder, tmp_path, monkeypatch, damage):
+    pictures = find_pictures(folder)
+    (tmp_path / "s").mkdir()
+    with monkeypatch.context() as patch:
+        stop_at_move(patch, tmp_path / "s" / "parts" / "X.npy")
+        with pytest.raises(KeyboardInterrupt):
+            extract_features(pictures, tmp_path / "s", encoder)
+    file = tmp_path / "s" / "parts" / damage
+    whole = file.read_bytes()
+    for content in (b"", whole[: len(whole) // 2], b"[]", whole.replace(b"(", b"(1,")):
+        file.write_bytes(content)
+        if content == whole:
+            continue
+        with pytest.raises(InvalidInputError, match=r"parts is damaged .* Remove it to start over"):
+            extract_features(pictures, tmp_path / "s", encoder)
+    assert not (tmp_path / "s" / "X.npy").exists()
+
+
 def test_pictures_without_classes(folder, encoder, tmp_path):
     store = extract_features(find_pictures(folder / "cat"), tmp_path / "s", encoder)
     assert store.y is None

@@ -1,5 +1,7 @@
 """Pictures of all kinds become upright RGB, or one line says why not."""
 
+import os
+import signal
 import struct
 import subprocess
 import tracemalloc
@@ -12,6 +14,7 @@ from PIL import Image, ImageOps
 
 from tests.features.picture_files import BAD
 from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn.features import quiet
 from zslearn.features.pictures import as_rgb, decode_rgb, picture_size, read_rgb, write_png
 
 RNG_PIXELS = np.random.default_rng(0).integers(0, 256, (4, 6, 3), dtype=np.uint8)
@@ -170,3 +173,16 @@ def test_filters_of_warnings_survive_many_threads():
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(read, names))
     assert warnings.filters == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_while_a_picture_is_read_does_not_hang_the_child():
+    with quiet._lock:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)  # ends a child that hangs
+            with quiet.quiet_pillow():
+                os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0

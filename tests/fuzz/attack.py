@@ -15,11 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.fuzz.mutation import damaged
+from tests.fuzz.mutation import changed_json, damaged
 from tests.fuzz.targets import TARGETS
 from zslearn.exceptions import ZslearnError
 
-MEMORY = 3 * 2**30
+MEMORY = 3 * 2**30  # more is refused by the system
+ENOUGH = 2**29  # a reader of files of some kilobytes needs no more
 
 
 def attack(name: str, first: int, last: int) -> None:
@@ -38,12 +39,27 @@ def attack(name: str, first: int, last: int) -> None:
             sys.stderr.write(f"case {case}\n")
             rng = np.random.default_rng([case, sum(name.encode())])
             victim = list(whole)[rng.integers(len(whole))]
-            victim.write_bytes(damaged(whole[victim], rng))
+            victim.write_bytes(changed(victim.name, whole[victim], rng, case))
+            before = peak_memory()
             problem = outcome(target.read, folder)
+            if not problem and peak_memory() > before + ENOUGH:
+                problem = f"took {(peak_memory() - before) >> 20} MB"
             if problem:
                 found = {"case": case, "file": victim.name, "problem": problem}
                 sys.stdout.write(json.dumps(found) + "\n")
             victim.write_bytes(whole[victim])
+
+
+def changed(name: str, content: bytes, rng: np.random.Generator, case: int) -> bytes:
+    """Damage a file; of descriptions in JSON every second case changes one value instead."""
+    if case % 2 and name.endswith((".json", ".zarray", ".zgroup")):
+        return changed_json(content, rng)
+    return damaged(content, rng)
+
+
+def peak_memory() -> int:
+    """Return the most bytes of memory that this process has held so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def outcome(read, folder: Path) -> str | None:

@@ -1,5 +1,7 @@
 """Seeded damage to bytes: flips, cuts, repetitions, sizes at the edge, pieces moved about."""
 
+import json
+
 import numpy as np
 
 EDGES = [0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 2**63 - 1]
@@ -67,6 +69,14 @@ CHANGES = [flip_bit, flip_bit, replace_byte, cut, drop, repeat, move, set_number
 
 
 VALUES = [None, True, -1, 0, 3, 10**12, 1e300, -0.5, "", "lam", "../x", [], {}, [[]], {"a": 1}]
+
+
+def changed_json(content: bytes, rng: np.random.Generator) -> bytes:
+    """Return a JSON document with one value in it changed."""
+    document = [json.loads(content)]
+    holder, key = spots(document)[rng.integers(len(spots(document)))]
+    holder[key] = VALUES[rng.integers(len(VALUES))]
+    return json.dumps(document[0]).encode()
 
 
 def changed_model(document, tensors, rng):

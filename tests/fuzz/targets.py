@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.fuzz import picture_targets, word_targets
+
 X = np.random.default_rng(0).standard_normal((6, 4))
 NAMES = ["cat", "dog", "fox"]
 Y = [NAMES[i] for i in (0, 1, 2, 0, 1, 2)]
@@ -218,41 +220,6 @@ def read_results(folder):
     return ResultsFile(folder / "r.jsonl").rows()
 
 
-def write_pictures(folder):
-    from PIL import Image
-
-    pixels = np.random.default_rng(0).integers(0, 256, (9, 7, 3), dtype=np.uint8)
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    for name in ("a.png", "a.jpg", "a.tif", "a.bmp", "a.ppm", "a.webp"):
-        keep = {"exif": exif} if name[2:] in ("png", "jpg", "webp") else {}
-        Image.fromarray(pixels).save(folder / name, **keep)
-    Image.fromarray(pixels[:, :, 0].astype(np.uint16) * 257).save(folder / "deep.png")
-
-
-def read_pictures(folder):
-    from zslearn.features.pictures import picture_size, read_rgb
-
-    for path in sorted(folder.iterdir()):
-        picture_size(path)
-        read_rgb(path, height=5)
-
-
-def write_pixel_store(folder):
-    from PIL import Image
-
-    from zslearn.features import extract_pixel_features
-
-    Image.new("RGB", (8, 4), "red").save(folder / "red.png")
-    extract_pixel_features([folder / "red.png"], folder / "store", height=6)
-
-
-def read_pixel_store(folder):
-    from zslearn.features import PixelStore
-
-    return PixelStore.open(folder / "store").features(0).shape
-
-
 def write_store(folder):
     from zslearn.features import write_store
 
@@ -263,6 +230,20 @@ def read_store(folder):
     from zslearn.scale import open_source
 
     return rows(open_source(folder / "store"))
+
+
+def write_large(folder):
+    from zslearn.datasets import make_imagenet_like
+
+    sizes = {"n_seen": 3, "n_unseen": 2, "n_samples": 10, "n_features": 4, "n_dimensions": 3}
+    make_imagenet_like(folder / "large", **sizes)
+
+
+def read_large(folder):
+    from zslearn.datasets import open_dataset
+
+    data = open_dataset(folder / "large")
+    return np.asarray(data.X).sum(), data.signatures.vectors
 
 
 def write_archives(folder):
@@ -303,6 +284,39 @@ def read_model(folder):
     return load(folder / "m.zsl").predict(X)
 
 
+def write_pipeline(folder):
+    from sklearn.decomposition import PCA
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from zslearn.persistence import save
+    from zslearn.zero_shot import SAEClassifier
+
+    table = {n: [i, 1, i * i] for i, n in enumerate(NAMES)}
+    pipeline = make_pipeline(StandardScaler(), PCA(3), SAEClassifier(table, lam=1.0))
+    save(pipeline.fit(X, Y), folder / "m.zsl")
+
+
+def write_moments(folder):
+    from zslearn.persistence import save_moments
+    from zslearn.scale import gather
+
+    save_moments(gather(learner(), X[:3], Y[:3]), folder / "a.zsm")
+    save_moments(gather(learner(), X[3:], Y[3:]), folder / "b.zsm")
+
+
+def read_moments(folder):
+    from zslearn.persistence import merge_moments
+
+    return learner().learn(merge_moments(sorted(folder.glob("*.zsm")))).predict(X)
+
+
+def learner():
+    from zslearn.zero_shot import SAEClassifier
+
+    return SAEClassifier({n: [i, 1, i * i] for i, n in enumerate(NAMES)}, lam=1.0)
+
+
 TARGETS = {
     "npy": Target(write_npy, read_npy),
     "npz": Target(write_npz, read_npz),
@@ -317,9 +331,19 @@ TARGETS = {
     "signatures": Target(write_signatures, read_signatures),
     "checkpoint": Target(write_checkpoint, read_checkpoint),
     "results": Target(write_results, read_results),
-    "pictures": Target(write_pictures, read_pictures),
-    "pixel_store": Target(write_pixel_store, read_pixel_store),
+    "pictures": Target(picture_targets.write_pictures, picture_targets.read_pictures),
+    "pixel_store": Target(picture_targets.write_pixel_store, picture_targets.read_pixel_store),
     "store": Target(write_store, read_store),
     "archives": Target(write_archives, read_archives),
+    "large": Target(write_large, read_large),
+    "picture_store": Target(picture_targets.write_store, picture_targets.read_store),
+    "picture_list": Target(picture_targets.write_list, picture_targets.read_list),
+    "encoder": Target(picture_targets.write_encoder, picture_targets.read_encoder),
+    "weights": Target(picture_targets.write_weights, picture_targets.read_weights),
+    "word_vectors": Target(word_targets.write_vectors, word_targets.read_vectors),
+    "wordnet": Target(word_targets.write_nouns, word_targets.read_nouns),
+    "descriptions": Target(word_targets.write_texts, word_targets.read_texts),
     "model": Target(write_model, read_model),
+    "pipeline": Target(write_pipeline, read_model),
+    "moments": Target(write_moments, read_moments),
 }

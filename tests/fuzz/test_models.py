@@ -23,6 +23,8 @@ from zslearn.zero_shot import CalibratedStacking, SAEClassifier, make_classifier
 CASES = int(os.environ.get("ZSLEARN_FUZZ_MODELS", "300"))
 METHODS = "sae ridge-fs prototype-regression legacy_cub ale sync-ovo dap conse ncm exem mlzsc jlse"
 KINDS = [*METHODS.split(), "calibrated", "kmeans"]
+#: The seed of each case that once gave other answers without a word.
+ONCE_FAILED = {"mlzsc": [654], "jlse": [253, 638]}
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +86,7 @@ def test_changed_models_are_refused_or_answer_honestly(kind, data, tmp_path):
     assert same_file(whole, written(load(path)))
     found = {}
     with np.errstate(all="ignore"), warnings.catch_warnings():
-        for case in range(-(-CASES // len(KINDS))):
+        for case in [*ONCE_FAILED.get(kind, []), *range(-(-CASES // len(KINDS)))]:
             try:
                 wrong = problem(path, whole, truth, X, case)
             except Exception as error:

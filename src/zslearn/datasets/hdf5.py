@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +60,21 @@ def check_self_contained(item: Any, name: str) -> None:
             f"{name!r} keeps its data in another file; copy the data into the file."
         )
     stored = int(item.id.get_storage_size())
-    if item.shape is None or item.nbytes > max(_SMALL, _MAX_RATIO * stored):
+    largest = max(_SMALL, _MAX_RATIO * stored)
+    if item.shape is None or item.nbytes > largest or (stored and _chunk_bytes(item) > largest):
         raise InvalidInputError(
             f"{name!r} claims the shape {item.shape} but holds {stored} bytes; write it again."
         )
+    if item.chunks is not None and len(item.chunks) != len(item.shape):
+        # The library takes memory without end, or crashes.
+        raise InvalidInputError(
+            f"{name!r} has the shape {item.shape} in chunks of {item.chunks}; write it again."
+        )
+
+
+def _chunk_bytes(item: Any) -> int:
+    """Return what one chunk takes in memory, which may be more than the data set has."""
+    return math.prod(item.chunks) * item.dtype.itemsize if item.chunks else 0
 
 
 def read_whole(item: Any) -> NDArray[Any]:

@@ -12,6 +12,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import replacing
+from zslearn._files import first_line, replacing
 from zslearn._progress import progress_bar
 from zslearn.core.threads import map_in_order, n_threads
 from zslearn.exceptions import InvalidInputError, ZslearnError
@@ -35,6 +36,7 @@ from zslearn.features.picture_store import (
 )
 from zslearn.features.pictures import Pixels, decode_rgb
 from zslearn.features.store import KIND, META, VERSION
+from zslearn.signatures.files import ARRAY_DAMAGE
 
 CHUNK = 32
 Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
@@ -107,7 +109,8 @@ def extract_features(
             return PictureStore.open(root)
         known = _known(root, pictures, encoder)
     new = [picture for picture in pictures if known is None or picture.name not in known.rows]
-    parts = _start(root, plan, new, grows=known is not None)
+    with _undamaged(root / "parts"):
+        parts = _start(root, plan, new, grows=known is not None)
     chunks = [new[first : first + CHUNK] for first in range(0, len(new), CHUNK)]
     todo = [i for i in range(len(chunks)) if not _record_file(parts, i).exists()]
     spread = spread or partial(map_in_order, n=encoder.n_jobs or n_threads())
@@ -117,7 +120,8 @@ def extract_features(
         for i, encoded in zip(todo, spread(work, [chunks[i] for i in todo]), strict=True):
             _write_chunk(parts, i, encoded)
             bar.update(len(chunks[i]))
-    _finish(root, pictures, chunks, known, plan)
+    with _undamaged(parts):
+        _finish(root, pictures, chunks, known, plan)
     return PictureStore.open(root)
 
 
@@ -206,6 +210,19 @@ def _start(
     parts.mkdir(parents=True)
     write_json(file, plan)
     return parts
+
+
+@contextmanager
+def _undamaged(parts: Path) -> Iterator[None]:
+    """Say in one line that what a run left cannot be read."""
+    try:
+        yield
+    except (ZslearnError, OSError):
+        raise
+    except (AttributeError, *ARRAY_DAMAGE) as error:
+        raise InvalidInputError(
+            f"{parts} is damaged ({first_line(error)}). Remove it to start over."
+        ) from error
 
 
 def _begun_otherwise(root: Path, begun: Any, plan: dict[str, Any]) -> str:

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import naming, replacing
+from zslearn._files import first_line, naming, replacing
 from zslearn.core.encoder_identity import EncoderIdentity
 from zslearn.exceptions import InvalidInputError, MissingFileError
-from zslearn.features.store import META, read_description
+from zslearn.features.store import META, are_texts, read_description
+from zslearn.signatures.files import ARRAY_DAMAGE
 
 _IN_MEMORY = 2**30  # bytes of features that are read; more are mapped
 
@@ -82,15 +83,17 @@ class PictureStore:
                 X = np.load(root / "X.npy", mmap_mode="r", allow_pickle=False)
                 y = _labels(root, meta)
                 stored = json.loads((root / "samples.json").read_text("utf-8"))
-                samples, sha256 = tuple(stored["names"]), tuple(stored["sha256"])
+                samples, sha256 = (_texts(stored[key]) for key in ("names", "sha256"))
                 encoder = EncoderIdentity.from_dict(meta["encoder"])
                 refused, duplicates = dict(meta["refused"]), tuple(map(tuple, meta["duplicates"]))
-            except (KeyError, TypeError, EOFError, ValueError) as error:
+            except FileNotFoundError:
+                raise
+            except ARRAY_DAMAGE as error:
                 raise InvalidInputError(
-                    f"the store is damaged ({error}). Make it again."
+                    f"the store is damaged ({first_line(error)}). Make it again."
                 ) from error
-            lengths = {len(X), len(samples), len(sha256), len(X if y is None else y)}
-            if X.ndim != 2 or len(lengths) > 1:
+            lengths = {len(samples), len(sha256), *(y.shape if y is not None else ())}
+            if X.ndim != 2 or X.dtype != np.float32 or lengths != {len(X)}:
                 raise InvalidInputError("the store is damaged: its files do not fit together.")
         X = X if X.nbytes > _IN_MEMORY else np.array(X)
         return cls(root, X, y, samples, sha256, encoder, refused, duplicates)
@@ -141,6 +144,8 @@ def write_vectors(path: Path, rows: Iterator[NDArray[np.float32]], n: int) -> tu
     with replacing(path) as file:
         np.lib.format.write_array_header_1_0(file, header)
         for row in chain([first], rows):
+            if row.shape != first.shape:
+                raise ValueError(f"vectors of the shapes {first.shape} and {row.shape}")
             file.write(np.ascontiguousarray(row, "<f4").tobytes())
     return shape
 
@@ -162,10 +167,17 @@ def write_json(path: Path, value: Any) -> None:
         file.write(json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8"))
 
 
+def _texts(values: Any) -> tuple[str, ...]:
+    if not are_texts(values):
+        raise ValueError("a list of texts is something else")
+    return tuple(values)
+
+
 def _labels(root: Path, meta: dict[str, Any]) -> NDArray[np.str_] | None:
     if meta.get("classes") is None:
         return None
-    labels: NDArray[np.str_] = np.array(meta["classes"], dtype=str)[
-        np.load(root / "y.npy", allow_pickle=False)
-    ]
+    numbers = np.load(root / "y.npy", allow_pickle=False)
+    if numbers.size and numbers.min() < 0:
+        raise ValueError("a class has a negative number")
+    labels: NDArray[np.str_] = np.array(meta["classes"], dtype=str)[numbers]
     return labels

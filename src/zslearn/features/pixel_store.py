@@ -18,6 +18,7 @@ from zslearn._parameters import Either, check_value
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.features.pictures import read_rgb
 from zslearn.features.pixels import N_FEATURES, pixel_features
+from zslearn.signatures.files import ARRAY_DAMAGE
 
 _META = "meta.json"
 _VERSION = 1
@@ -79,7 +80,7 @@ class PixelStore:
         path = self.path(self.names[index])
         try:
             stored = np.load(path, allow_pickle=False)
-        except (ValueError, EOFError, OSError) as error:
+        except ARRAY_DAMAGE as error:
             raise InvalidInputError(
                 f"{path} is not a readable file of features ({first_line(error)}). Remove it and "
                 "run the extraction again."

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
 from typing import Any
 
-_lock = Lock()
+from zslearn.core.locks import ForkSafeLock
+
+_lock = ForkSafeLock()
 _users = 0
 _state: Any = None
 

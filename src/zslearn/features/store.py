@@ -228,9 +228,17 @@ def read_description(folder: Path) -> dict[str, Any]:
     """Return what ``meta.json`` says of a store; nothing where there is none."""
     path = folder / META
     meta = read_json_object(path)
-    if meta.get("kind", KIND) != KIND or meta.get("version", VERSION) > VERSION:
+    if meta.get("kind", KIND) != KIND or meta.get("version", VERSION) != VERSION:
         raise InvalidInputError(f"{path} describes something else than a feature store.")
+    classes = meta.get("classes")
+    if classes is not None and not are_texts(classes):
+        raise InvalidInputError(f"{path} must list the names of classes as texts.")
     return meta
+
+
+def are_texts(values: Any) -> bool:
+    """Say whether a value of a description is a list of texts."""
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def _check_complete(folder: Path) -> None:

@@ -87,6 +87,8 @@ class Decoder:
         name = node["tensor"]
         if name not in self._made:
             tensor = self._tensors[name]
+            if not isinstance(node["turned"], bool):
+                raise InvalidInputError(f"{name!r:.40} is turned neither way")
             self._made[name] = tensor.T if node["turned"] else tensor
         return self._made[name]
 

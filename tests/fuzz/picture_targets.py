@@ -1,0 +1,106 @@
+"""Pictures, stores of their features and encoders: small whole files, and how each is read."""
+
+import numpy as np
+
+
+def write_pictures(folder):
+    from PIL import Image
+
+    pixels = np.random.default_rng(0).integers(0, 256, (9, 7, 3), dtype=np.uint8)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    for name in ("a.png", "a.jpg", "a.tif", "a.bmp", "a.ppm", "a.webp"):
+        keep = {"exif": exif} if name[2:] in ("png", "jpg", "webp") else {}
+        Image.fromarray(pixels).save(folder / name, **keep)
+    Image.fromarray(pixels[:, :, 0].astype(np.uint16) * 257).save(folder / "deep.png")
+
+
+def read_pictures(folder):
+    from zslearn.features.pictures import picture_size, read_rgb
+
+    for path in sorted(folder.iterdir()):
+        picture_size(path)
+        read_rgb(path, height=5)
+
+
+def write_pixel_store(folder):
+    from PIL import Image
+
+    from zslearn.features import extract_pixel_features
+
+    Image.new("RGB", (8, 4), "red").save(folder / "red.png")
+    extract_pixel_features([folder / "red.png"], folder / "store", height=6)
+
+
+def read_pixel_store(folder):
+    from zslearn.features import PixelStore
+
+    store = PixelStore.open(folder / "store")
+    return [store.features(i).shape for i in range(len(store))]
+
+
+def write_list(folder):
+    from PIL import Image
+
+    for name in ("a.png", "b.png", "c.png"):
+        Image.new("RGB", (4, 3), "red").save(folder / name)
+    (folder / "labels.csv").write_text("picture,class\na.png,cat\nb.png,dog\nc.png,cat\n")
+
+
+def read_list(folder):
+    from zslearn.features import find_pictures
+
+    return find_pictures(folder, folder / "labels.csv")
+
+
+def write_encoder(folder):
+    from tests.features.tiny_onnx import write_onnx
+
+    write_onnx(folder / "net.onnx")
+
+
+def read_encoder(folder):
+    from zslearn.features import ImageEncoder
+
+    pixels = np.zeros((1, 5, 6, 3), dtype=np.uint8)
+    return ImageEncoder(f"onnx:{folder / 'net.onnx'}", n_jobs=1).transform(pixels)
+
+
+def write_store(folder):
+    """Write a store of pictures, with vectors made up: their encoder does not matter."""
+    from zslearn.features import EncoderIdentity
+    from zslearn.features.picture_store import write_json, write_labels, write_vectors
+    from zslearn.features.store import KIND
+
+    store = folder / "store"
+    store.mkdir()
+    write_vectors(store / "X.npy", iter(np.ones((3, 2), dtype=np.float32)), 3)
+    samples = {"names": ["a.png", "b.png", "c.png"], "sha256": ["0a", "0b", "0c"]}
+    write_json(store / "samples.json", samples)
+    encoder = EncoderIdentity("minilm", "ab" * 32, {"views": "flip"}).as_dict()
+    meta = {"kind": KIND, "version": 1, "n_features": 2, "dtype": "float32", "rows": [3]}
+    meta |= {"classes": write_labels(store, ["cat", "dog", "cat"]), "encoder": encoder}
+    write_json(store / "meta.json", meta | {"refused": {"d.png": "cut off"}, "duplicates": []})
+
+
+def read_store(folder):
+    from zslearn.features import PictureStore
+    from zslearn.scale import open_source
+
+    store = PictureStore.open(folder / "store")
+    source = open_source(folder / "store")
+    return str(store.encoder), store.y, [block.X.shape for block in source.blocks(2)]
+
+
+def write_weights(folder):
+    from tests.features.test_weights import NUMBERS, state_dict, tensor
+
+    tensors = {"w": tensor("0", 6, 0, (2, 3), (3, 1)), "b": tensor("0", 6, 2, (2,), (1,))}
+    (folder / "net.pth").write_bytes(state_dict(tensors, {"0": NUMBERS}))
+
+
+def read_weights(folder):
+    from zslearn.features.weights import read_state_dict
+
+    arrays = read_state_dict((folder / "net.pth").read_bytes(), folder / "net.pth")
+    return [array.sum() for array in arrays.values() if array.size < 10**6]
