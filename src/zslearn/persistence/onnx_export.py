@@ -15,10 +15,13 @@ from zslearn._files import replacing
 from zslearn._optional import require
 from zslearn.core.nearest import Targets
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
+from zslearn.features import ImageEncoder, known_encoder
 from zslearn.metrics.hits import checked_k
-from zslearn.persistence.onnx_graph import Graph
+from zslearn.persistence.onnx_graph import Graph, Value
+from zslearn.persistence.onnx_pictures import add_encoder
 from zslearn.persistence.onnx_steps import add_step
 from zslearn.zero_shot import Recogniser, ZeroShotClassifier
+from zslearn.zero_shot.pipelines import last_step, steps_before
 from zslearn.zero_shot.score_form import ScoreForm
 
 
@@ -35,13 +38,20 @@ def export_onnx(
     output is ``scores`` (samples × candidates), those of `decision_function`. The names of the
     candidates are a JSON list in the model's metadata under ``class_names``.
 
+    A pipeline that starts with an `ImageEncoder` becomes one graph from picture to label: the input
+    is ``pixels`` (uint8, samples × height × width × 3, in the order R, G, B; any size, the same for
+    all samples of a call), and ``labels``, the name of the best candidate, is one more output.
+    Cutting and scaling are part of the graph; a pixel is Pillow's or differs by a step of 255.
+
     Parameters
     ----------
     model : ZeroShotClassifier, Recogniser or Pipeline
         Fitted, with a method whose scores are products of the features with class vectors: the
         semantic autoencoder, ridge regression, ESZSL, prototype regression, ALE, SJE, DS-SJE,
         DeViSE, SynC, and these calibrated. Steps of a pipeline before it may be scalers, PCA,
-        TruncatedSVD, Normalizer and selections of features.
+        TruncatedSVD, Normalizer and selections of features, and the first one an `ImageEncoder`
+        with a built-in model or one of an ONNX file. A classifier that was trained on a store goes
+        behind its encoder by ``make_pipeline(ImageEncoder(), classifier)``, without a fit.
     path : path-like
         Where to write; an existing file is replaced.
     candidates : sequence of class names, optional
@@ -65,20 +75,45 @@ def export_onnx(
     >>> path = os.path.join(tempfile.mkdtemp(), "model.onnx")
     >>> export_onnx(model, path, top_k=3)  # doctest: +SKIP
     """
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    steps = [*steps_before(model), last_step(model)]
     recogniser = _recogniser(steps[-1], candidates)
     form, names = recogniser.form(), recogniser.names
-    graph, x = Graph(require("onnx", extra="onnx", purpose="ONNX export")), "features"
+    graph = Graph(require("onnx", extra="onnx", purpose="ONNX export"))
+    facts = {"class_names": json.dumps(names.tolist()), "producer": f"zslearn {__version__}"}
+    widths = (step.n_features_in_ for step in steps[:-1] if hasattr(step, "n_features_in_"))
+    n_features = next(widths, recogniser.n_features)
+    encoder = steps.pop(0) if isinstance(steps[0], ImageEncoder) else None
+    x, given = "features", Value("features", "FLOAT", ("samples", n_features))
+    if encoder is not None:
+        _check_encoder(encoder, steps[-1], n_features)
+        facts["encoder"] = json.dumps(encoder.identity.as_dict())
+        given = Value("pixels", "UINT8", ("samples", "height", "width", 3))
+        x = add_encoder(graph, given.name, encoder)
     for step in [*steps[:-1], *form.steps]:
         x = add_step(graph, x, step)
     graph.node("Identity", [_scores(graph, form, x)], "scores")
     if top_k is not None:
         graph.top_k("scores", checked_k(top_k, len(names), "top_k"))
-    metadata = {"class_names": json.dumps(names.tolist()), "producer": f"zslearn {__version__}"}
-    widths = (step.n_features_in_ for step in steps[:-1] if hasattr(step, "n_features_in_"))
-    content = graph.serialized(next(widths, recogniser.n_features), metadata)
+    if encoder is not None:
+        graph.labels("scores", names)
+    content = graph.serialized(given, facts)
     with replacing(path) as file:
         file.write(content)
+
+
+def _check_encoder(encoder: ImageEncoder, last: Any, n_features: int) -> None:
+    """Refuse an encoder that the model was not trained with."""
+    if encoder.n_features != n_features:
+        raise InvalidInputError(
+            f"the encoder {encoder.model!r} gives {encoder.n_features} features, the model takes "
+            f"{n_features}. Use the encoder it was trained with."
+        )
+    known = known_encoder(last)
+    if known is not None and not known.matches(encoder.identity):
+        raise InvalidInputError(
+            f"the encoder is {encoder.identity}, the model was trained with {known}. Use that one: "
+            "ImageEncoder.from_identity(zslearn.features.known_encoder(model))."
+        )
 
 
 def _recogniser(model: Any, candidates: Sequence[Any] | None) -> Recogniser:
