@@ -137,3 +137,14 @@ def test_unusable_parameters_are_refused(estimator, match, parts):
     signatures, X, y, _, _ = parts
     with pytest.raises(InvalidInputError, match=match):
         estimator.set_params(signatures=signatures).fit(X, y)
+
+
+def test_features_below_zero_are_shifted_to_begin_there(parts):
+    signatures, X, y, _, _ = parts
+
+    def scores(offset):
+        clf = SSEClassifier(signatures, feature_norm=None, epochs=2)
+        return clf.fit(X - offset, y).decision_function(X - offset)
+
+    low = 2 * np.abs(X).max()
+    np.testing.assert_allclose(scores(low), scores(2 * low), rtol=1e-3, atol=1e-3)
