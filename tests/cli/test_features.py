@@ -126,6 +126,21 @@ def test_a_single_picture_is_answered_with_reasons(run, picture_model, photos):
     assert set(facts[0]["because"]) <= known
 
 
+def test_reasons_that_are_absences_say_so(run, photos, store):
+    model = photos / "regression.zsl"
+    fitted = run("fit", store, "--signatures", photos / "classes.csv", "--save", model)
+    assert fitted.exit_code == 0, fitted.output
+    picture = next((photos / "new").rglob("*.png"))
+    *_, last = run("predict", model, picture).stdout.splitlines()
+    facts = json.loads(run("predict", model, picture, "--json").stdout)[0]
+    table = load(model).signatures_.normalized("l2")
+    mean = table.subset(load(model).seen_classes_.tolist()).vectors.mean(axis=0)
+    low = dict(zip(table.dimensions, table[facts["class"]] < mean, strict=True))
+    words = [("little " if low[name] else "") + name for name in facts["because"]]
+    assert [part.rpartition(" ")[0] for part in last[len("because ") :].split(", ")] == words
+    assert any(low[name] for name in facts["because"])
+
+
 def test_bad_pictures_are_left_out_of_an_answer(run, picture_model, photos, refused):
     picture = next((photos / "new").rglob("*.png"))
     bad = photos / "bad.jpg"

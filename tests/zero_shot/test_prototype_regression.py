@@ -118,14 +118,36 @@ def test_moments_give_the_model_of_the_samples(data, rows):
     )
 
 
-def test_explanation_names_the_seen_classes_and_sums_to_the_score(data, rows):
+def test_explanations_sum_to_the_score(data, rows):
     seen, unseen, names = rows
     clf = PrototypeRegression(data.signatures, **FIXED).fit(data.X[seen], data.y[seen])
     x = data.X[unseen][0]
-    told = clf.explain(x, names[2])
-    assert told.dimensions == tuple(clf.seen_classes_)
-    assert told.score == pytest.approx(clf.decision_function(x[None], [names[2]])[0, 0])
-    assert told.offset + told.contributions.sum() == pytest.approx(told.score)
+    score = clf.decision_function(x[None], [names[2]])[0, 0]
+    for told, dimensions in (
+        (clf.explain(x, names[2]), data.signatures.dimensions),
+        (clf.explain_by_class(x, names[2]), tuple(clf.seen_classes_)),
+    ):
+        assert told.dimensions == tuple(dimensions)
+        assert told.score == pytest.approx(score)
+        assert told.offset + told.contributions.sum() == pytest.approx(score)
+
+
+def test_an_explanation_finds_the_dimension_that_decides():
+    """Features follow one dimension out of six, so that dimension speaks for the right class."""
+    rng = np.random.default_rng(0)
+    S = np.column_stack([rng.random((30, 5)), np.repeat([0.0, 1.0], 15)])
+    table = {f"c{i:02d}": s for i, s in enumerate(S)}
+    y = np.repeat(list(table), 20)
+    X = np.repeat(S[:, 5:], 20, axis=0) * [2.0, -1.0, 1.0] + 0.1 * rng.standard_normal((600, 3))
+    unseen = np.isin(y, ["c00", "c29"])
+    clf = PrototypeRegression(table, **FIXED | {"bandwidth": 4.0}).fit(X[~unseen] + 1, y[~unseen])
+    told = clf.explain(X[y == "c29"][0] + 1, "c29")
+    assert told.contributions.argmax() == 5
+    assert told.contributions[5] > 0.5 * np.abs(told.contributions).sum()
+    assert told.deviations[5] > 0
+    absent = clf.explain(X[y == "c00"][0] + 1, "c00")
+    assert absent.contributions.argmax() == 5
+    assert absent.deviations[5] < 0
 
 
 def test_curved_relations_between_signatures_and_features_are_learnt():

@@ -73,7 +73,7 @@ def predict(
     with user_data(), warnings_as_lines():
         rows = [row for block in _answers(classifier, X, candidates, top) for row in block]
     rows = [{"sample": name} | row for name, row in zip(names, rows, strict=True)]
-    reasons = _reasons(classifier, X, rows[0]) if len(rows) == 1 else {}
+    reasons, words = _reasons(classifier, X, rows[0]) if len(rows) == 1 else ({}, [])
     if out:
         write_rows(out, rows)
         click.echo(f"Wrote {out}.", err=True)
@@ -82,7 +82,7 @@ def predict(
     elif not out:
         click.echo(format_table(rows, {key: key.replace("_", " ") for key in rows[0]}))
         if reasons:
-            click.echo("because " + ", ".join(f"{name} {reasons[name]:+.3f}" for name in reasons))
+            click.echo("because " + ", ".join(words))
 
 
 def _check_classifier(classifier: Any, path: str) -> None:
@@ -142,16 +142,25 @@ def _answers(
         yield [_answer(names, scores) for names, scores in pairs]
 
 
-def _reasons(classifier: ZeroShotClassifier, X: Any, row: dict[str, Any]) -> dict[str, float]:
-    """Return the attributes that spoke most for the answer to a single sample, if any can say."""
+def _reasons(
+    classifier: ZeroShotClassifier, X: Any, row: dict[str, Any]
+) -> tuple[dict[str, float], list[str]]:
+    """Return what spoke most for the answer to a single sample, if any can say, and in words."""
     name = row["class"] if "class" in row else row["class_1"]
     try:
-        explanation = classifier.recogniser([name]).explain(X[0], name)
+        why = classifier.recogniser([name]).explain(X[0], name)
     except ZslearnError:  # a method whose score is not a sum
-        return {}
-    parts = dict(zip(explanation.dimensions, explanation.contributions.tolist(), strict=True))
-    best = sorted(parts, key=lambda dimension: -parts[dimension])[:REASONS]
-    return {dimension: parts[dimension] for dimension in best if parts[dimension] > 0}
+        return {}, []
+    order = (-why.contributions).argsort(kind="stable")[:REASONS]
+    found = [i for i in order.tolist() if why.contributions[i] > 0]
+    absent = [why.deviations is not None and why.deviations[i] < 0 for i in found]
+    return (
+        {why.dimensions[i]: float(why.contributions[i]) for i in found},
+        [
+            f"{'little ' if low else ''}{why.dimensions[i]} {why.contributions[i]:+.3f}"
+            for i, low in zip(found, absent, strict=True)
+        ],
+    )
 
 
 def _answer(names: list[Any], scores: list[float]) -> dict[str, Any]:

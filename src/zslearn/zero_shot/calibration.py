@@ -265,7 +265,7 @@ class CalibratedStacking(ZeroShotClassifier):
     def _explained(self, X: Features, name: Any, vector: NDArray) -> Explanation:
         why = self._classifier._explained(X, name, vector)
         bias = float(self._biases(np.array([name]))[0])
-        return Explanation.of(why.dimensions, why.contributions, why.offset - bias)
+        return Explanation.of(why.dimensions, why.contributions, why.offset - bias, why.deviations)
 
     def _encode(self, X: Features) -> NDArray:
         return self._classifier._encode(X)

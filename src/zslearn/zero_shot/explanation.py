@@ -24,6 +24,9 @@ class Explanation:
         What belongs to no dimension.
     score : float
         ``offset + contributions.sum()``, the value of `decision_function`.
+    deviations : ndarray of shape (n_dimensions,) or None
+        How far the class lies from what the offset stands for, where that is a signature: a
+        dimension with a positive contribution and a negative deviation speaks by its absence.
 
     Examples
     --------
@@ -37,14 +40,19 @@ class Explanation:
     contributions: NDArray
     offset: float
     score: float
+    deviations: NDArray | None = None
 
     @classmethod
     def of(
-        cls, dimensions: Sequence[str], contributions: NDArray, offset: float = 0.0
+        cls,
+        dimensions: Sequence[str],
+        contributions: NDArray,
+        offset: float = 0.0,
+        deviations: NDArray | None = None,
     ) -> Explanation:
         """Add contributions and offset up to the score."""
         total = float(offset) + float(contributions.sum())
-        return cls(tuple(dimensions), contributions, float(offset), total)
+        return cls(tuple(dimensions), contributions, float(offset), total, deviations)
 
     def top(self, n: int = 5) -> list[tuple[str, float]]:
         """Return the n dimensions of largest absolute contribution."""

@@ -7,12 +7,17 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from zslearn._parameters import Either, Number, Whole
 from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.gathered import Gathered, gather_rows
+from zslearn.core.kernel_attribution import (
+    SignatureKernel,
+    deviations_from_mean,
+    dimension_contributions,
+)
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Targets, unit_rows
 from zslearn.core.prototype_paths import prototype_accuracy
@@ -22,7 +27,7 @@ from zslearn.core.whitening import WithinClassCovariance
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.inputs import is_cv
+from zslearn.zero_shot.inputs import is_cv, one_row
 from zslearn.zero_shot.moment_classifier import MomentClassifier
 from zslearn.zero_shot.score_form import Branch, ScoreForm
 from zslearn.zero_shot.search import choose, choose_parameters, grid_points, parameter_folds
@@ -185,11 +190,48 @@ class PrototypeRegression(MomentClassifier):
         self._solve(gathered)
 
     def _explain(self, X: Features, s: NDArray) -> Explanation:
-        kernel = self._kernel(s[None])[0]
-        sample = self._powered(X, self.power_)
-        contributions = kernel * (np.asarray(sample @ self.dual_coef_.T)[0] - self.dual_shift_)
+        kernel, answers = self._kernel(s[None])[0], self._answers_of_seen(X)
+        score = kernel @ answers - 0.5 * (kernel @ self.dual_gram_ @ kernel)
+        space = self._signature_kernel()
+        parts = dimension_contributions(s, space, answers, self.dual_gram_)
+        # The offset is the score of the mean seen signature.
+        offset = float(score - parts.sum())
+        deviations = deviations_from_mean(s, space)
+        return Explanation.of(self.signatures_.dimensions, parts, offset, deviations)
+
+    def explain_by_class(self, x: ArrayLike, name: Any) -> Explanation:
+        """Return which seen classes speak for a class: what each adds to the score of a sample.
+
+        Easier to read than `explain` where dimensions have no meaning of their own, as those of
+        word vectors and text encoders.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,)
+            One sample.
+        name : class name
+            The class whose score is explained.
+
+        Returns
+        -------
+        Explanation
+            Contributions of the seen classes that sum, with the offset, to the score.
+        """
+        names = self.candidate_names([name])
+        kernel = self._kernel(self._normalized(names))[0]
+        contributions = kernel * self._answers_of_seen(self._ready_rows(one_row(x)))
         offset = -0.5 * float(kernel @ self.dual_gram_ @ kernel)
         return Explanation.of([str(label) for label in self.seen_classes_], contributions, offset)
+
+    def _answers_of_seen(self, X: Features) -> NDArray:
+        """Return what each seen class says about one sample, per unit of kernel."""
+        sample = self._powered(X, self.power_)
+        return np.asarray(sample @ self.dual_coef_.T)[0] - self.dual_shift_
+
+    def _signature_kernel(self) -> SignatureKernel:
+        return SignatureKernel(
+            self.seen_signatures_, self._blocks_of(), self.kernel_scales_, self.bandwidth_
+        )
 
     def _prepare(self, S: NDArray) -> Targets:
         kernel = self._kernel(S)
