@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
 from sklearn.svm import LinearSVC
 
+from zslearn.core.phantoms import PhantomProblem
 from zslearn.core.synthesis import (
     median_distance,
     minimize_classifiers,
@@ -69,6 +72,50 @@ def test_one_versus_other_is_the_squared_hinge_svm_of_each_seen_class(parts):
     ).fit(unit, y)
     ours = clf.decision_function(X, candidates=np.unique(y))
     np.testing.assert_allclose(ours, svm.decision_function(unit), atol=2e-3)
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.RandomState(0)
+    X, y, A = rng.standard_normal((20, 5)), rng.randint(4, size=20), rng.standard_normal((4, 3))
+    return PhantomProblem(X, y, A, one_versus_other, 0.1, 0.7, 0.01, 0.05)
+
+
+def test_gradient_of_the_phantoms(problem):
+    rng = np.random.RandomState(1)
+    M, V = rng.standard_normal((3, 4)), rng.standard_normal((3, 5))
+    error = check_grad(
+        lambda m: problem.value(m.reshape(3, 4), V)[0],
+        lambda m: problem.value(m.reshape(3, 4), V)[1].ravel(),
+        M.ravel(),
+    )
+    assert error < 1e-5
+
+
+def test_sparse_phantoms_are_better_and_a_heavy_weight_empties_them(problem):
+    rng = np.random.RandomState(1)
+    M, V = rng.standard_normal((3, 4)), rng.standard_normal((3, 5))
+
+    def objective(m):
+        return problem.value(m, V)[0] + problem.sparsity * np.abs(m).sum()
+
+    assert objective(problem.minimized(M, V)) < objective(M)
+    np.testing.assert_allclose(replace(problem, sparsity=100.0).minimized(M, V), 0.0, atol=1e-8)
+
+
+def test_learned_phantoms_lower_the_training_loss(parts):
+    signatures, X, y, X_new, y_new = parts
+    fixed = {"lam": 1e-4, "scale": 1.0, "n_phantoms": 10, "max_iter": 60}
+    plain = SynCClassifier(signatures, **fixed).fit(X, y)
+    learned = SynCClassifier(signatures, **fixed, learn_phantoms=True).fit(X, y)
+    seen, place = np.unique(y, return_inverse=True)
+    losses = [
+        one_versus_other(clf.decision_function(X, candidates=seen), place)[0]
+        for clf in (plain, learned)
+    ]
+    assert losses[1] < losses[0]
+    assert learned.phantoms_.shape == plain.phantoms_.shape
+    assert learned.score(X_new, y_new, "unseen") > 0.6
 
 
 def test_gradient_of_one_versus_other():

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
-from zslearn._parameters import Either, Number, Whole
+from zslearn._parameters import Either, Flag, Number, Whole
 from zslearn.core.nearest import Targets
+from zslearn.core.phantoms import PhantomProblem
 from zslearn.core.ranking import structured_hinge
 from zslearn.core.synthesis import (
     median_distance,
@@ -32,6 +33,9 @@ from zslearn.zero_shot.search import (
 from zslearn.zero_shot.tags import ZeroShotTags
 
 LOSSES = ("ovo", "cs", "struct")
+# Turns of learning the coordinates of phantoms, and what holds their lengths to the signatures'.
+ROUNDS = 2
+LENGTH_WEIGHT = 1e-2
 # λ from strong to weak, because each fit starts at the one before; the range is the authors'.
 LAMS = {
     "ovo": (2.0**-8, 2.0**-11, 2.0**-14, 2.0**-17),
@@ -55,7 +59,9 @@ class SynCClassifier(ZeroShotClassifier):
         struct  mean over samples of max_c [‖a_y − a_c‖ + w_cᵀx − w_yᵀx]₊
 
     all minimized by L-BFGS, "cs" and "struct" from the solution of "ovo" (they have a kink at the
-    authors' start near zero, where every class ties). The coordinates b_r are not learned.
+    authors' start near zero, where every class ties). With `learn_phantoms` the coordinates b_r are
+    learned too, as sparse mixtures of the seen signatures, in turn with V (the authors' full
+    version); λ and scale are chosen with the phantoms where they start.
 
     Parameters
     ----------
@@ -70,6 +76,10 @@ class SynCClassifier(ZeroShotClassifier):
     n_phantoms : int, optional
         Number of phantom classes at k-means centers of the seen signatures, at most the number of
         seen classes; V is learned directly then. None means the seen classes themselves.
+    learn_phantoms : bool, default=False
+        Whether to learn the coordinates of the phantoms.
+    sparsity : float, default=1e-4
+        Weight of the absolute mixing weights of the phantoms, if they are learned.
     max_iter : int, default=100
         Maximum number of L-BFGS iterations.
     feature_norm, signature_norm : {"l2", None}, default="l2"
@@ -123,6 +133,8 @@ class SynCClassifier(ZeroShotClassifier):
         "lam": Either("cv", Number(above=0)),
         "scale": Either("cv", Number(above=0)),
         "n_phantoms": Either(None, Whole(1)),
+        "learn_phantoms": Flag(),
+        "sparsity": Number(least=0),
         "max_iter": Whole(1),
     }
     learned_shapes: ClassVar = {"phantoms_": "p k", "coef_": "p d", "scale_": ""}
@@ -135,6 +147,8 @@ class SynCClassifier(ZeroShotClassifier):
         lam: float | str = "cv",
         scale: float | str = "cv",
         n_phantoms: int | None = None,
+        learn_phantoms: bool = False,
+        sparsity: float = 1e-4,
         max_iter: int = 100,
         feature_norm: str | None = "l2",
         signature_norm: str | None = "l2",
@@ -147,6 +161,8 @@ class SynCClassifier(ZeroShotClassifier):
         self.lam = lam
         self.scale = scale
         self.n_phantoms = n_phantoms
+        self.learn_phantoms = learn_phantoms
+        self.sparsity = sparsity
         self.max_iter = max_iter
         self.feature_norm = feature_norm
         self.signature_norm = signature_norm
@@ -162,6 +178,22 @@ class SynCClassifier(ZeroShotClassifier):
         self.lam_, self.scale_ = float(chosen["lam"]), float(chosen["scale"])
         self.phantoms_ = self._phantoms(A)
         self.coef_ = self._path(X, y, A, self.phantoms_, (self.lam_,), (self.scale_,))[0][0]
+        if self.learn_phantoms:
+            self._learn_phantoms(X, y, A)
+
+    def _learn_phantoms(self, X: NDArray, y: NDArray[np.intp], A: NDArray) -> None:
+        """Move the phantoms and learn their classifiers anew, in turn."""
+        problem = PhantomProblem(
+            X, y, A, self._loss(A), self.lam_, self.scale_, self.sparsity, LENGTH_WEIGHT
+        )
+        mixtures = self.phantoms_ @ np.linalg.pinv(A)
+        for _ in range(ROUNDS):
+            mixtures = problem.minimized(mixtures, self.coef_)
+            self.phantoms_ = mixtures @ A
+            mixing = phantom_similarity(A, self.phantoms_, self.scale_)
+            self.coef_, self.n_iter_ = minimize_classifiers(
+                self.coef_, X, y, problem.loss, self.lam_, mixing, max_iter=self.max_iter
+            )
 
     def _mixing(self, S: NDArray) -> NDArray:
         """Weights of the phantoms in each class, of shape (n_classes, n_phantoms)."""
@@ -177,7 +209,7 @@ class SynCClassifier(ZeroShotClassifier):
         return ScoreForm((Branch(None, prepared),), self.feature_norm)
 
     def _explain(self, X: Features, s: NDArray) -> Explanation:
-        seen = len(self.phantoms_) == len(self.seen_classes_)
+        seen = len(self.phantoms_) == len(self.seen_classes_) and not self.learn_phantoms
         phantoms = self.seen_classes_ if seen else range(1, len(self.phantoms_) + 1)
         names = [str(name) if seen else f"phantom {name}" for name in phantoms]
         return Explanation.of(names, self._mixing(s[None])[0] * (self.coef_ @ X[0]))
