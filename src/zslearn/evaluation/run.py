@@ -198,7 +198,7 @@ def _gamma(
         inner = frozen(fitted)
     else:
         X, inner = features_of(fitted, X), classifier_of(fitted).frozen()
-    stack = clone(stack).set_params(estimator=inner).fit_gamma(X, dataset.y[task.train])
+    stack = clone(stack).set_params(estimator=inner).fit_calibration(X, dataset.y[task.train])
     return stack.gamma_, perf_counter() - start
 
 

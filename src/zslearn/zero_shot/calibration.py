@@ -1,63 +1,71 @@
-"""Calibrated stacking: a bias against seen classes, chosen on the training classes alone."""
+"""Calibration in one piece: bias, temperature and threshold, learned on the training classes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from zslearn._parameters import Either, Number, Whole, check_parameters
+from zslearn._parameters import Either, Instance, Number, Whole, check_parameters
 from zslearn.core.all_or_nothing import all_or_nothing
+from zslearn.core.confidence import MEASURES, confidence_measures
 from zslearn.core.threads import limits_blas
-from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
-from zslearn.model_selection import Choice, ClassKFold, choose
+from zslearn.exceptions import InvalidInputError
+from zslearn.model_selection import ClassKFold
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
+from zslearn.zero_shot.bias import choose_gamma
 from zslearn.zero_shot.explanation import Explanation
+from zslearn.zero_shot.held_out import HeldOut, held_out_folds, learned_temperatures
 from zslearn.zero_shot.inputs import as_signatures
-from zslearn.zero_shot.pipelines import (
-    CLASSIFIER,
-    features_of,
-    frozen,
-    last_step,
-    steps_before,
-)
+from zslearn.zero_shot.pipelines import CLASSIFIER, features_of, frozen, last_step, steps_before
+from zslearn.zero_shot.rejection import COEFFICIENTS, LEARNED, Rejection, confidence_of_measures
 from zslearn.zero_shot.score_form import ScoreForm
+from zslearn.zero_shot.settings import ForEachSetting, in_each_setting, is_auto
 from zslearn.zero_shot.tags import ZeroShotTags
 from zslearn.zero_shot.weights import refuses_weights
 
 MAX_FOLDS = 10
-# Biases kept in `cv_results_`; there are as many to choose from as samples.
-MAX_KEPT = 1000
 
 
 class CalibratedStacking(ZeroShotClassifier):
-    """Subtract a bias γ from the scores of seen classes (Chao et al., ECCV 2016).
+    """Correct a classifier: no preference for seen classes, honest probabilities, "none of these".
 
-    A classifier trained on seen classes prefers them, so that with all classes as candidates
-    samples of unseen classes are lost. The answer here is the candidate c of largest
-    f_c(x) − γ·[c is seen].
+    Three things are learned from the training data alone:
 
-    γ is chosen from the training data: classes are held out in folds as pseudo-unseen ones, with
-    a share of the samples of the remaining classes; the classifier is fitted on the rest and all
-    training classes are candidates. The γ of highest harmonic mean, averaged over the folds, is
-    found exactly by a sweep over the gaps between best seen and best unseen score. No test sample
-    and no sample of an unseen class takes part. Parameters that the classifier chooses itself are
-    chosen once, on all training classes, and kept in the folds.
+    - a **bias** γ that is subtracted from the scores of seen classes (Chao et al., ECCV 2016). A
+      classifier trained on seen classes prefers them, so that with all classes as candidates
+      samples of unseen classes are lost. The answer here is the candidate c of largest
+      f_c(x) − γ·[c is seen];
+    - a **temperature** T (Guo et al., ICML 2017): `predict_proba` is the softmax of these scores
+      divided by T, with the T of smallest log-loss;
+    - a **threshold** on the confidence of answers: ``predict(X, reject=True)`` gives
+      `reject_label` to samples below it, which probably belong to no candidate.
+
+    Classes are held out in folds as pseudo-unseen ones, with a share of the samples of the
+    remaining classes; the classifier is fitted on the rest, once per fold. With all training
+    classes as candidates the γ of highest harmonic mean, averaged over the folds, is found exactly.
+    T and the threshold are learned twice, for candidates with seen classes among them ("all") and
+    without ("unseen"), because both depend on who competes. For the threshold a third of the
+    pseudo-unseen classes at a time is taken from the candidates: they have neither samples nor a
+    place among the answers. No test sample and no sample of an unseen class takes part. Parameters
+    that the classifier chooses itself are chosen once, on all training classes, and kept in the
+    folds.
 
     The folds are smaller problems than the real one. The best of many unseen candidates scores
-    higher than the best of few, so the gap, and with it γ, depends on how many candidates each
-    side has; ``cv="auto"`` therefore makes as many folds as keep the share of unseen candidates
-    what it will be at prediction: round((seen + unseen) / unseen), between 2 and 10. The number of
-    candidates and what a fold's classifier knows still differ, so γ stays an estimate; compare
-    the result with the oracle's of `SeenUnseenCurve`.
+    higher than the best of few, so what is learned depends on how many candidates each side has;
+    ``cv="auto"`` therefore makes as many folds as keep the share of unseen candidates what it will
+    be at prediction: round((seen + unseen) / unseen), between 2 and 10. The number of candidates
+    and what a fold's classifier knows still differ, so all three stay estimates. See
+    docs/calibration.md for how good they are.
 
     Parameters
     ----------
@@ -66,20 +74,47 @@ class CalibratedStacking(ZeroShotClassifier):
         fold on its training samples alone.
     gamma : "auto" or float, default="auto"
         The bias, in units of the classifier's scores, or "auto" to choose it.
+    temperature : "auto", float or dict, default="auto"
+        T in the same units; a dict has one for "all" and one for "unseen".
+    confidence : str or dict, default="right"
+        How sure an answer is. "right" and "known" are the learned probability that the answer is
+        right, or that the class of the sample is a candidate; a dict gives the coefficients of
+        such a confidence. "score", "lead", "margin", "probability" and "entropy" are the best
+        score, its lead over the mean, its margin over the second, its probability, and the
+        negative entropy of all probabilities.
+    threshold : "auto", float or dict, default="auto"
+        Answers of lower confidence are rejected; a dict has one for "all" and one for "unseen".
+    max_rejected : float, default=0.05
+        The threshold is the highest that rejects at most this share of held-out samples whose
+        class is a candidate, seen and unseen classes counting the same.
+    reject_cost : float, optional
+        Take the threshold of smallest cost instead: a wrong answer, also any answer to a sample of
+        an unknown class, costs 1 and to reject a sample of a candidate costs this. Seen, unseen
+        and unknown classes count the same.
+    reject_label : str or int, optional
+        What rejected samples are called; by default "none of these", or -1 if classes are whole
+        numbers.
     cv : "auto" or int, default="auto"
         Number of folds over the training classes.
     holdout : float, default=0.2
         Share of the samples of each remaining class that is held out in a fold.
     random_state : int or None, default=0
-        Order in which classes are dealt to folds, and the draw of held-out samples.
+        Order in which classes are dealt to folds, the draw of held-out samples, and which classes
+        are unknown together.
 
     Attributes
     ----------
     estimator_ : ZeroShotClassifier or Pipeline
         The classifier fitted on all training data.
-    gamma_ : float
+    gamma_, bias_ : float
         The bias in use. 0 where it cannot be chosen: with one-hot signatures no class is unseen,
         and below four training classes no fold can be made.
+    temperature_ : dict
+        T for "all" and "unseen"; 1 where it cannot be learned.
+    threshold_ : dict
+        The threshold for "all" and "unseen"; None where it cannot be learned.
+    confidence_ : dict
+        Coefficients of the learned confidence for "all" and "unseen"; empty if it is a measure.
     curves_ : list of SeenUnseenCurve
         The curve of each fold; empty if γ was not chosen.
     cv_results_ : dict or None
@@ -95,31 +130,53 @@ class CalibratedStacking(ZeroShotClassifier):
     >>> from zslearn.zero_shot import CalibratedStacking, SAEClassifier
     >>> data = make_zero_shot(noise=2.0, random_state=0)
     >>> task = GeneralizedProtocol().task(data)
-    >>> clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0))
+    >>> clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), reject_label="?")
     >>> clf = clf.fit(data.X[task.train], data.y[task.train])
-    >>> clf.gamma_ > 0
+    >>> clf.bias_ > 0
+    True
+    >>> some = task.unseen[:-2]  # the samples of two classes belong to no candidate
+    >>> answers = clf.predict(data.X[data.rows(task.unseen[-2:])], some, reject=True)
+    >>> bool((answers == "?").mean() > 0.25)
     True
     """
 
     parameter_constraints: ClassVar = {
         "estimator": CLASSIFIER,
         "gamma": Either("auto", Number()),
+        "temperature": Either("auto", Number(above=0), ForEachSetting(Number(above=0))),
+        "confidence": Either(*LEARNED, *MEASURES, ForEachSetting(COEFFICIENTS)),
+        "threshold": Either("auto", Number(), ForEachSetting(Number())),
+        "max_rejected": Number(least=0, below=1),
+        "reject_cost": Either(None, Number(above=0)),
+        "reject_label": Either(None, Instance(str, "a text"), Whole(-(2**31))),
         "cv": Either("auto", Whole(2)),
         "holdout": Number(above=0, below=1),
     }
-    learned_shapes: ClassVar = {"seen_signatures_": None, "gamma_": ""}
+    learned_shapes: ClassVar = {"seen_signatures_": None, "gamma_": "", "confidence_": "arrays"}
 
     def __init__(
         self,
         estimator: ZeroShotClassifier | Pipeline,
         *,
         gamma: float | str = "auto",
+        temperature: float | str | Mapping[str, float] = "auto",
+        confidence: str | Mapping[str, ArrayLike] = "right",
+        threshold: float | str | Mapping[str, float] = "auto",
+        max_rejected: float = 0.05,
+        reject_cost: float | None = None,
+        reject_label: str | int | None = None,
         cv: int | str = "auto",
         holdout: float = 0.2,
         random_state: int | None = 0,
     ) -> None:
         self.estimator = estimator
         self.gamma = gamma
+        self.temperature = temperature
+        self.confidence = confidence
+        self.threshold = threshold
+        self.max_rejected = max_rejected
+        self.reject_cost = reject_cost
+        self.reject_label = reject_label
         self.cv = cv
         self.holdout = holdout
         self.random_state = random_state
@@ -139,11 +196,16 @@ class CalibratedStacking(ZeroShotClassifier):
         """The facts the classifier tells about itself."""
         return last_step(self.estimator).zero_shot_tags
 
+    @property
+    def bias_(self) -> float:
+        """What is subtracted from the scores of seen classes, `gamma_`."""
+        return self.gamma_
+
     @refuses_weights
     @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any) -> CalibratedStacking:
-        """Choose the bias and fit the classifier on all training data.
+        """Fit the classifier on all training data and learn bias, temperature and threshold.
 
         Parameters
         ----------
@@ -161,11 +223,11 @@ class CalibratedStacking(ZeroShotClassifier):
         X, labels = self._validated(X, y, ensure_all_finite=self._finite())
         self.estimator_ = clone(self.estimator).fit(X, labels)
         self.seen_classes_ = self._classifier.seen_classes_
-        self.fit_gamma(X, labels)
+        self.fit_calibration(X, labels)
         return self
 
-    def fit_gamma(self, X: Any, y: NDArray) -> CalibratedStacking:
-        """Choose the bias only, without the fit on all training data.
+    def fit_calibration(self, X: Any, y: NDArray) -> CalibratedStacking:
+        """Learn bias, temperature and threshold only, without the fit on all training data.
 
         Parameters
         ----------
@@ -177,51 +239,96 @@ class CalibratedStacking(ZeroShotClassifier):
         Returns
         -------
         CalibratedStacking
-            With `gamma_`, `curves_`, `cv_results_` and `best_params_` set.
+            With all learned attributes except `estimator_` set.
         """
         check_parameters(self)
-        n_folds = 0 if self.gamma != "auto" else self._n_folds(np.unique(y))
-        self.curves_ = self._fold_curves(X, y, n_folds) if n_folds else []
-        if self.curves_:
-            choice = choose_gamma(self.curves_)
-            self.cv_results_, self.gamma_ = choice.cv_results, choice.best_params["gamma"]
-        else:
-            self.cv_results_ = None
-            self.gamma_ = 0.0 if self.gamma == "auto" else float(self.gamma)
-        self.best_params_ = {"gamma": self.gamma_} if self.gamma == "auto" else {}
+        folds = list(self._folds(X, y))
+        self._choose_gamma(folds)
+        self._fit_temperature(folds)
+        self._fit_threshold(folds)
         return self
 
     def frozen(self) -> CalibratedStacking:
-        """Return an unfitted copy with the bias and the classifier's parameters as numbers.
+        """Return an unfitted copy with all that was learned on folds as numbers.
 
         Returns
         -------
         CalibratedStacking
+            It has the parameters of the classifier as numbers too, and is fitted without folds.
         """
         check_is_fitted(self)
-        return clone(self).set_params(**self.best_params_, estimator=frozen(self.estimator_))
+        learned: dict[str, Any] = {"temperature": dict(self.temperature_)}
+        if None not in self.threshold_.values():
+            learned["threshold"] = dict(self.threshold_)
+        if self.confidence_:
+            learned["confidence"] = dict(self.confidence_)
+        return clone(self).set_params(
+            **self.best_params_, **learned, estimator=frozen(self.estimator_)
+        )
 
     def add_classes(self, new: Signatures | Mapping[Any, ArrayLike]) -> CalibratedStacking:
         """Make new classes predictable; they count as unseen. See `ZeroShotClassifier`."""
         self._classifier.add_classes(new)
         return self
 
-    def _fold_curves(self, X: Any, y: NDArray, n_folds: int) -> list[SeenUnseenCurve]:
-        """Fit on part of the classes and trace the curve on what was held out, fold by fold."""
-        classes, curves = np.unique(y), []
-        # Parameters that the fit on all training data chose are not chosen again in every fold.
-        prototype = frozen(self.estimator_) if hasattr(self, "estimator_") else self.estimator
-        folds = ClassKFold(
-            n_folds, shuffle=True, holdout=self.holdout, random_state=self.random_state
+    def _folds(self, X: Any, y: NDArray) -> Iterator[HeldOut]:
+        """Yield what the classifier says of held-out classes, if anything is to be learned."""
+        given = (self.gamma, self.temperature, self.threshold)
+        learns = isinstance(self.confidence, str) and self.confidence in LEARNED
+        wanted = learns or any(map(is_auto, given))
+        n_folds = self._n_folds(np.unique(y)) if wanted else 0
+        if n_folds:
+            # Parameters that the fit on all training data chose are not chosen again in every fold.
+            prototype = frozen(self.estimator_) if hasattr(self, "estimator_") else self.estimator
+            folds = ClassKFold(
+                n_folds, shuffle=True, holdout=self.holdout, random_state=self.random_state
+            )
+            yield from held_out_folds(prototype, X, y, folds)
+
+    def _choose_gamma(self, folds: Sequence[HeldOut]) -> None:
+        self.curves_ = [fold.curve for fold in folds] if is_auto(self.gamma) else []
+        if self.curves_:
+            choice = choose_gamma(self.curves_)
+            self.cv_results_, self.gamma_ = choice.cv_results, choice.best_params["gamma"]
+        else:
+            self.cv_results_ = None
+            self.gamma_ = 0.0 if is_auto(self.gamma) else float(self.gamma)
+        self.best_params_ = {"gamma": self.gamma_} if is_auto(self.gamma) else {}
+
+    def _fit_temperature(self, folds: Sequence[HeldOut]) -> None:
+        self.temperature_ = (
+            learned_temperatures(folds, self.gamma_)
+            if is_auto(self.temperature)
+            else in_each_setting(self.temperature)
         )
-        for train, test in folds.split(X, y):
-            if not np.isin(y[test], y[train]).any():  # no class has a sample to spare
-                continue
-            fitted = clone(prototype).fit(X[train], y[train])
-            scores = last_step(fitted)._live(classes).scores(features_of(fitted, X[test]))
-            seen = np.unique(y[train])
-            curves.append(seen_unseen_curve(y[test], scores, candidates=classes, seen=seen))
-        return curves
+
+    def _fit_threshold(self, folds: Sequence[HeldOut]) -> None:
+        """Learn the confidence, and the threshold on it, on folds with unknown classes."""
+        rule = Rejection(self.confidence, self.max_rejected, self.reject_cost, self.random_state)
+        self.confidence_, thresholds = rule.learn(folds, self.gamma_, self.temperature_)
+        given = not is_auto(self.threshold)
+        self.threshold_ = in_each_setting(self.threshold) if given else thresholds
+
+    def _setting(self, names: NDArray) -> str:
+        return "all" if np.isin(names, self.seen_classes_).any() else "unseen"
+
+    def _to_probabilities(self, scores: NDArray, names: NDArray) -> NDArray:
+        temperature = self.temperature_[self._setting(names)]
+        return softmax(scores.astype(np.float64) / temperature, axis=1)
+
+    def _confidence(self, scores: NDArray, names: NDArray) -> NDArray:
+        setting = self._setting(names)
+        measures = confidence_measures(scores, self.temperature_[setting])
+        return confidence_of_measures(measures, self.confidence, self.confidence_.get(setting))
+
+    def _rejects(self, scores: NDArray, names: NDArray) -> NDArray[np.bool_]:
+        threshold = self.threshold_[self._setting(names)]
+        if threshold is None:
+            raise InvalidInputError(
+                "no threshold could be learned: that takes signatures, four training classes and "
+                "several samples of each. Give a number as threshold=."
+            )
+        return self._confidence(scores, names) < threshold
 
     def _n_folds(self, classes: NDArray) -> int:
         """Return the number of folds, or 0 if none can be made."""
@@ -285,34 +392,3 @@ class CalibratedStacking(ZeroShotClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
         return tags
-
-
-def choose_gamma(curves: Sequence[SeenUnseenCurve]) -> Choice:
-    """Choose the bias of highest harmonic mean, averaged over curves: exact, no grid.
-
-    Parameters
-    ----------
-    curves : sequence of SeenUnseenCurve
-        At least one.
-
-    Returns
-    -------
-    Choice
-        The middle of the interval in which the mean is highest, the lowest of equal intervals;
-        of the others about `MAX_KEPT` are kept.
-    """
-    # The mean of step functions is a step function: it can only change at a gap of one of them.
-    gaps = np.unique(np.concatenate([curve.gaps for curve in curves]))
-    inside = gaps if len(gaps) == 1 else gaps[:-1] + (gaps[1:] - gaps[:-1]) / 2
-    points = [{"gamma": gamma} for gamma in inside.tolist()]
-    choice = choose(points, curves, lambda curve: curve.harmonic_means[curve.indices_at(inside)])
-    return _thinned(choice, len(curves))
-
-
-def _thinned(choice: Choice, n_folds: int) -> Choice:
-    """Keep the best point and a number of others, spread evenly."""
-    params = choice.cv_results["params"]
-    spread = np.linspace(0, len(params) - 1, min(len(params), MAX_KEPT)).astype(np.intp)
-    kept = np.unique(np.append(spread, choice.best_index))
-    scores = [choice.cv_results[f"split{i}_test_score"][kept] for i in range(n_folds)]
-    return Choice.of([params[i] for i in kept], np.array(scores))

@@ -52,7 +52,14 @@ class Predictor:
         in_order = np.sort(names)
         return names if np.array_equal(in_order, names) else in_order
 
-    def predict(self, X: Any, candidates: Sequence[Any] | None = None) -> NDArray:
+    def predict(
+        self,
+        X: Any,
+        candidates: Sequence[Any] | None = None,
+        *,
+        reject: bool = False,
+        reject_label: Any = None,
+    ) -> NDArray:
         """Return the best class of each sample.
 
         Parameters
@@ -61,12 +68,18 @@ class Predictor:
             Features.
         candidates : "all", "seen", "unseen" or sequence of class names, optional
             Classes allowed as answers; by default all of `classes_`.
+        reject : bool, default=False
+            Whether samples that probably belong to no candidate get `reject_label`. The classifier
+            must have learned when to reject, as `CalibratedStacking` does.
+        reject_label : str or int, optional
+            What they are called; by default what the classifier was told, "none of these" or, if
+            classes are whole numbers, -1.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        return self.predict_top_k(X, 1, candidates)[:, 0]
+        return self._live(candidates).predict(X, reject=reject, reject_label=reject_label)
 
     def predict_top_k(self, X: Any, k: int = 5, candidates: Sequence[Any] | None = None) -> NDArray:
         """Return the k best classes of each sample, best first, ties in candidate order.
@@ -108,7 +121,7 @@ class Predictor:
         return scores
 
     def predict_proba(self, X: Any, candidates: Sequence[Any] | None = None) -> NDArray:
-        """Return the softmax of the scores: comparable within a sample, but not calibrated.
+        """Return the softmax of the scores; only `CalibratedStacking` makes it one to believe.
 
         Parameters
         ----------
@@ -122,7 +135,7 @@ class Predictor:
         ndarray of shape (n_samples, n_candidates)
             Rows sum to one.
         """
-        return softmax(self._live(candidates).scores(X).astype(np.float64), axis=1)
+        return self._live(candidates).probabilities(X)
 
     def recogniser(self, candidates: Sequence[Any] | None = None) -> Recogniser:
         """Return an immutable answerer with the candidates prepared once.
@@ -273,6 +286,20 @@ class Predictor:
             f"{type(self).__name__} cannot explain its scores by dimensions; linear methods such "
             "as SAEClassifier can."
         )
+
+    def _to_probabilities(self, scores: NDArray, names: NDArray) -> NDArray:
+        """Return the probability of each of the named candidates."""
+        return softmax(scores.astype(np.float64), axis=1)
+
+    def _confidence(self, scores: NDArray, names: NDArray) -> NDArray:
+        raise InvalidInputError(
+            f"{type(self).__name__} has not learned how sure it is, nor when to reject; fit "
+            f"CalibratedStacking({type(self).__name__}(...)) instead."
+        )
+
+    def _rejects(self, scores: NDArray, names: NDArray) -> NDArray[np.bool_]:
+        """Say which answers are below the threshold."""
+        return self._confidence(scores, names) < np.inf
 
     def _check_known(self, names: NDArray, remedy: str) -> None:
         """Refuse names without a signature."""

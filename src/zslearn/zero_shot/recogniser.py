@@ -21,6 +21,7 @@ from zslearn.signatures import Signatures
 from zslearn.zero_shot.candidates import Block, Candidates
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import one_row
+from zslearn.zero_shot.rejected import with_label
 from zslearn.zero_shot.score_form import ScoreForm
 
 
@@ -122,6 +123,73 @@ class Recogniser:
             order, scores = best_columns(scores, min(k, scores.shape[1]))
             best = np.take_along_axis(best, order, axis=1)
         return Ranking(self.names[best], scores)
+
+    def predict(self, X: Any, *, reject: bool = False, reject_label: Any = None) -> NDArray:
+        """Return the best candidate of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        reject : bool, default=False
+            Whether samples of too low a confidence get `reject_label`.
+        reject_label : str or int, optional
+            By default that of the classifier, "none of these" or -1.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        if not reject:
+            return self.rank(X, 1).names[:, 0]
+        scores = self.scores(X)
+        label = getattr(self._model, "reject_label", None) if reject_label is None else reject_label
+        rejected = self._model._rejects(scores, self.names)
+        return with_label(self.names[scores.argmax(axis=1)], rejected, label, self.names)
+
+    def probabilities(self, X: Any) -> NDArray:
+        """Return the probability of each candidate; of a calibrated classifier, one to believe.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_candidates)
+            Rows sum to one.
+        """
+        return self._model._to_probabilities(self.scores(X), self.names)
+
+    def confidence(self, X: Any) -> NDArray:
+        """Return how sure the best answer of each sample is, by a calibrated classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            By default the probability that the answer is right; see `CalibratedStacking`.
+        """
+        return self._model._confidence(self.scores(X), self.names)
+
+    def rejected(self, X: Any) -> NDArray[np.bool_]:
+        """Say which samples probably belong to no candidate, by a calibrated classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,)
+        """
+        return self._model._rejects(self.scores(X), self.names)
 
     def scores(self, X: Any) -> NDArray:
         """Return the score of each candidate; larger is better.

@@ -1,0 +1,60 @@
+"""One number that turns scores into probabilities."""
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax, softmax
+
+from zslearn.core.temperature import Labelled, fit_temperature, mean_log_loss
+
+
+def drawn(temperature, seed=0, n=20000, n_candidates=6):
+    """Draw labels from the softmax of scores at a known temperature."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(n, n_candidates))
+    cumulated = softmax(scores / temperature, axis=1).cumsum(axis=1)
+    truth = (rng.uniform(size=(n, 1)) > cumulated).sum(axis=1)
+    return Labelled(scores, truth, np.ones(n))
+
+
+@pytest.mark.parametrize("temperature", [0.2, 1.0, 5.0])
+def test_finds_the_temperature_that_labels_were_drawn_with(temperature):
+    assert fit_temperature([drawn(temperature)]) == pytest.approx(temperature, rel=0.08)
+
+
+def test_the_loss_is_the_log_loss_of_the_right_candidate():
+    part = drawn(1.0, n=50_000)
+    own = log_softmax(part.scores / 0.7, axis=1)[np.arange(50_000), part.truth]
+    assert mean_log_loss(part, 0.7) == pytest.approx(-own.mean(), rel=1e-3)
+
+
+def test_scales_with_the_scores_and_ignores_what_all_candidates_share():
+    part = drawn(1.0, n=500)
+    shift = np.random.default_rng(1).normal(size=(500, 1))
+    other = Labelled(1000 * (part.scores + shift), part.truth, part.weights)
+    assert fit_temperature([other]) == pytest.approx(1000 * fit_temperature([part]), rel=1e-3)
+
+
+def test_no_temperature_near_the_one_found_is_better():
+    parts = [drawn(0.5, n=300), drawn(2.0, seed=1, n=300)]
+    found = fit_temperature(parts)
+
+    def loss(temperature):
+        return np.mean([mean_log_loss(part, temperature) for part in parts])
+
+    assert loss(found) <= min(loss(found * factor) for factor in (0.5, 0.99, 1.01, 2.0))
+
+
+def test_weights_are_as_good_as_repeated_samples():
+    part = drawn(1.0, n=4000)
+    weights = np.where(np.arange(4000) < 2000, 3.0, 1.0)
+    rows = np.repeat(np.arange(4000), weights.astype(int))
+    repeated = Labelled(part.scores[rows], part.truth[rows], np.ones(len(rows)))
+    weighted = fit_temperature([part._replace(weights=weights)])
+    assert weighted == pytest.approx(fit_temperature([repeated]), rel=1e-2)
+
+
+def test_answers_that_are_all_right_and_equal_scores_have_a_temperature():
+    scores = np.eye(3)
+    right = Labelled(scores, np.arange(3), np.ones(3))
+    assert 0 < fit_temperature([right]) < 1
+    assert fit_temperature([right._replace(scores=np.zeros((3, 3)))]) == 1.0
