@@ -8,17 +8,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from zslearn._files import first_line
 from zslearn._parameters import Number, Whole, check_parameters, check_value, constraints_of
 from zslearn.cluster import ImageSegmenter
 from zslearn.exceptions import InvalidInputError
+from zslearn.persistence.scikit_learn_state import LEARNED_SHAPES, check_state
 from zslearn.signatures import Signatures
 
 # Products of a few larger numbers overflow, and answers are NaN without a word.
 _LARGEST = {"float64": 1e75, "float32": 1e18, "float16": 6e4}
 _TRIAL_CANDIDATES = 8
+_MOST_FEATURES = 2**24
 
 
 def check_estimator(model: Any) -> None:
@@ -29,6 +32,8 @@ def check_estimator(model: Any) -> None:
     _check_chosen(model)
     _check_shapes(model)
     _check_classes(model)
+    if _of_scikit_learn(type(model)):
+        check_state(model)
 
 
 def check_answers(model: Any) -> None:
@@ -58,11 +63,11 @@ def _check_shapes(model: Any) -> None:
     sizes = _known_sizes(model)
     for name, declared in _declared(type(model)).items():
         optional = declared.startswith("optional ")
-        if not hasattr(model, name) and not optional:
+        value = getattr(model, name, None)
+        if value is None and not optional:
             raise InvalidInputError(f"{name} is missing")
-        if hasattr(model, name):
-            axes = declared.removeprefix("optional ").split()
-            _check_value(name, getattr(model, name), axes, sizes)
+        if value is not None:
+            _check_value(name, value, declared.removeprefix("optional ").split(), sizes)
 
 
 def _known_sizes(model: Any) -> dict[str, int]:
@@ -88,6 +93,9 @@ def _check_value(name: str, value: Any, declared: list[str], sizes: dict[str, in
         check_value(name, value, Number(least=-1e75, most=1e75))
     elif declared[0] == "names":
         _check_shape(name, value, declared[1:], sizes)
+    elif declared[0] == "missing":
+        _check_shape(name, value, declared[1:], sizes)
+        _check_numbers(name, value[~np.isnan(value)])
     else:
         _check_shape(name, value, declared, sizes)
         _check_numbers(name, value)
@@ -95,15 +103,17 @@ def _check_value(name: str, value: Any, declared: list[str], sizes: dict[str, in
 
 def _check_shape(name: str, value: Any, declared: list[str], sizes: dict[str, int]) -> None:
     shape = getattr(value, "shape", None)
-    if not isinstance(value, np.ndarray) or len(value.shape) != len(declared):
+    arrays = isinstance(value, np.ndarray) or sparse.issparse(value)
+    if shape is None or not arrays or len(shape) != len(declared):
         raise InvalidInputError(f"{name} must have {len(declared)} axes; got shape {shape}")
-    for letter, size in zip(declared, value.shape, strict=True):
+    for letter, size in zip(declared, shape, strict=True):
         wanted = int(letter) if letter.isdigit() else sizes.setdefault(letter, size)
         if size != wanted:
             raise InvalidInputError(f"{name} has shape {shape}, which does not fit the rest")
 
 
 def _check_numbers(name: str, value: Any) -> None:
+    value = value.data if sparse.issparse(value) else value
     largest = _LARGEST.get(str(getattr(value, "dtype", "")))
     if largest is None:
         raise InvalidInputError(f"{name} must hold floating-point numbers")
@@ -136,6 +146,8 @@ def _answers(model: Any) -> NDArray[Any]:
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     tags = getattr(steps[-1], "zero_shot_tags", None)
     n_features = next(s.n_features_in_ for s in steps if hasattr(s, "n_features_in_"))
+    if n_features > _MOST_FEATURES:
+        raise InvalidInputError(f"it claims {n_features} features")
     X = np.abs(rng.standard_normal((max(2, tags.min_batch if tags else 0), n_features)))
     if len(steps) > 1:
         model, X = steps[-1], model[:-1].transform(X)
@@ -149,10 +161,16 @@ def _answers(model: Any) -> NDArray[Any]:
 
 def _declared(kind: type) -> dict[str, str]:
     """Shapes that a class and its bases declare; its own go before those of its bases."""
+    if _of_scikit_learn(kind):
+        return LEARNED_SHAPES.get(kind.__name__, {})
     merged: dict[str, str | None] = {}
     for base in reversed(kind.__mro__):
         merged |= vars(base).get("learned_shapes", {})
     return {name: declared for name, declared in merged.items() if declared is not None}
+
+
+def _of_scikit_learn(kind: type) -> bool:
+    return kind.__module__.startswith("sklearn.")
 
 
 def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:

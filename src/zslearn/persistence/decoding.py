@@ -41,7 +41,7 @@ class Decoder:
 
     def __init__(self, tensors: dict[str, NDArray[Any]]) -> None:
         self._tensors = tensors
-        self._made: dict[str, NDArray[Any]] = {}
+        self._made: dict[tuple[str, bool], NDArray[Any]] = {}
         self._tables: list[Signatures] = []
         self._decoders: dict[str, Callable[[Any], Any]] = {
             "float": lambda node: FLOATS[node["value"]],
@@ -84,13 +84,13 @@ class Decoder:
         return np.dtype(node["dtype"]).type(value)
 
     def _array(self, node: Any) -> NDArray[Any]:
-        name = node["tensor"]
-        if name not in self._made:
+        name, turned = node["tensor"], node["turned"]
+        if not isinstance(turned, bool):
+            raise InvalidInputError(f"{name!r:.40} is turned neither way")
+        if (name, turned) not in self._made:
             tensor = self._tensors[name]
-            if not isinstance(node["turned"], bool):
-                raise InvalidInputError(f"{name!r:.40} is turned neither way")
-            self._made[name] = tensor.T if node["turned"] else tensor
-        return self._made[name]
+            self._made[name, turned] = tensor.T if turned else tensor
+        return self._made[name, turned]
 
     def _texts(self, node: Any) -> NDArray[Any]:
         """Make an array of text, in which every item takes the room of the longest."""

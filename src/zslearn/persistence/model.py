@@ -8,6 +8,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from zslearn._files import first_line
 from zslearn.exceptions import InvalidTypeError, ModelFileError, ZslearnError
 from zslearn.persistence.checks import check_answers
 from zslearn.persistence.container import read, write
@@ -108,6 +109,5 @@ def load(path: str | os.PathLike[str]) -> Any:
     except ModelFileError:
         raise
     except (ZslearnError, *_WRONG_SHAPE) as error:
-        raise ModelFileError(
-            path, f"its content makes no model: {str(error).rstrip('.')}"
-        ) from error
+        reason = str(error) if isinstance(error, ZslearnError) else first_line(error)
+        raise ModelFileError(path, f"its content makes no model: {reason.rstrip('.')}") from error
