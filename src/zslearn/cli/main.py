@@ -30,6 +30,7 @@ Examples:
         "features": "zslearn.cli.features:features",
         "fit": "zslearn.cli.fit:fit",
         "predict": "zslearn.cli.predict:predict",
+        "serve": "zslearn.cli.serve:serve",
         "evaluate": "zslearn.cli.evaluate:evaluate",
         "methods": "zslearn.cli.methods:methods",
         "segment": "zslearn.cli.segment:segment",

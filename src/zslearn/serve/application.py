@@ -8,12 +8,16 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
+from starlette.types import Scope
 
 from zslearn.serve.access import AccessMiddleware
-from zslearn.serve.routes import classes, health, infer
+from zslearn.serve.logs import log_request
+from zslearn.serve.responses import HEADER_LENGTH
+from zslearn.serve.routes import classes, docs, health, infer, operations, predict
 from zslearn.serve.security import SecurityMiddleware
 from zslearn.serve.settings import ServerSettings
 from zslearn.serve.state import Server
@@ -52,15 +56,29 @@ def create_app(settings: ServerSettings, *, routes: Sequence[BaseRoute] = ()) ->
     server = Server(settings)
     server.shelf.load()
 
+    def observe(scope: Scope, status: int, seconds: float) -> None:
+        server.metrics.observe(scope, status, seconds)
+        log_request(scope, status, seconds)
+
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        server.shelf.warm()
         yield
         server.pool.close()
 
     app = Starlette(
-        routes=[*infer.ROUTES, *classes.ROUTES, *health.ROUTES, *routes],
+        routes=[
+            *infer.ROUTES,
+            *classes.ROUTES,
+            *health.ROUTES,
+            *operations.ROUTES,
+            *predict.ROUTES,
+            *docs.ROUTES,
+            *routes,
+        ],
         middleware=[
-            Middleware(AccessMiddleware, observe=_observe),
+            Middleware(AccessMiddleware, observe=observe),
+            *_cross_origin(settings),
             Middleware(SecurityMiddleware, settings=settings),
         ],
         exception_handlers={HTTPException: _reraise},
@@ -71,8 +89,20 @@ def create_app(settings: ServerSettings, *, routes: Sequence[BaseRoute] = ()) ->
     return app
 
 
-def _observe(scope: object, status: int, seconds: float) -> None:
-    pass
+def _cross_origin(settings: ServerSettings) -> list[Middleware]:
+    """Return what lets pages of listed origins read answers; nothing if none is listed."""
+    if not settings.origins:
+        return []
+    headers = ["authorization", "content-type", "content-encoding", "x-api-key", HEADER_LENGTH]
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=settings.origins,
+            allow_methods=["GET", "POST", "PUT", "DELETE"],
+            allow_headers=headers,
+            expose_headers=[HEADER_LENGTH],
+        )
+    ]
 
 
 async def _reraise(request: Request, error: Exception) -> Response:

@@ -59,6 +59,11 @@ def read_samples(model: ServedModel, inputs: Any, limits: Limits) -> NDArray[Any
             f"{model.name} takes one input, {' or '.join(takes)}; got {', '.join(inputs):.100}."
         )
     [(name, array)] = inputs.items()
+    return as_samples(model, name, array, limits)
+
+
+def as_samples(model: ServedModel, name: str, array: NDArray[Any], limits: Limits) -> NDArray[Any]:
+    """Return features, or pictures, as the classifier takes them."""
     if not len(array):
         raise refuse(f"{name} holds no samples.")
     if len(array) > limits.rows:

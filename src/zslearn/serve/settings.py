@@ -94,6 +94,8 @@ class ServerSettings:
         Whether classes cannot be changed.
     classes_folder : Path or None
         Where changes of classes are kept; None for the folder of each model.
+    workers : int
+        Processes that answer.
     limits : Limits
         What a request may cost.
 
@@ -116,9 +118,13 @@ class ServerSettings:
     origins: tuple[str, ...] = ()
     read_only: bool = False
     classes_folder: Path | None = None
+    workers: int = 1
     limits: Limits = Limits()
 
-    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {"port": Whole(0, 65_535)}
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "port": Whole(0, 65_535),
+        "workers": Whole(1, 256),
+    }
 
     def __post_init__(self) -> None:
         check_parameters(self)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
-from zslearn.exceptions import closest_name
+from zslearn._files import first_line
+from zslearn.exceptions import ZslearnError, closest_name
 from zslearn.serve.changed_model import ChangedModel
 from zslearn.serve.errors import RequestError
 from zslearn.serve.models import VERSION, ServedModel, open_model
 from zslearn.serve.settings import ServerSettings, journal_path
+
+log = logging.getLogger("zslearn.serve")
 
 
 class ModelSlot:
@@ -37,12 +41,16 @@ class ModelSlot:
 
     def load(self) -> None:
         """Read the file; if it cannot be read, what was served before stays."""
-        self._stamp = self._facts()
+        self.note_file()
         self._served = ChangedModel(open_model(self.name, self.path), self._journal, self._most)
 
     def unload(self) -> None:
         """Stop serving it."""
         self._served = None
+
+    def note_file(self) -> None:
+        """Take the file as it is for read."""
+        self._stamp = self._facts()
 
     def is_outdated(self) -> bool:
         """Say whether the file is another one than when it was last read."""
@@ -82,6 +90,32 @@ class ModelShelf:
         """Read every file."""
         for slot in self.slots.values():
             slot.load()
+
+    def warm(self) -> None:
+        """Open the encoders of pictures, in the process that will use them."""
+        for slot in self.slots.values():
+            encoder = slot.model().encoder if slot.is_ready else None
+            if encoder is not None:
+                encoder.opened.fit()
+
+    def reload(self, *, every: bool) -> None:
+        """Read every file again, or those that changed; a bad one leaves what was served."""
+        for slot in self.slots.values():
+            if slot.is_outdated() or (every and slot.is_ready):
+                try:
+                    slot.load()
+                    log.info("read %s again", slot.path)
+                except (ZslearnError, OSError) as error:
+                    log.error("%s as served before stays: %s", slot.name, first_line(error))
+
+    def is_outdated(self) -> bool:
+        """Say whether a file is another one than when it was last read."""
+        return any(slot.is_outdated() for slot in self.slots.values())
+
+    def note_files(self) -> None:
+        """Take the files as they are for read."""
+        for slot in self.slots.values():
+            slot.note_file()
 
     @property
     def ready(self) -> bool:

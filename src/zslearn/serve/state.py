@@ -8,6 +8,7 @@ from starlette.requests import Request
 
 from zslearn.serve.bodies import decompress, read_body
 from zslearn.serve.errors import RequestError
+from zslearn.serve.metrics import ServerMetrics
 from zslearn.serve.settings import ServerSettings
 from zslearn.serve.shelf import ModelShelf
 from zslearn.serve.work import WorkPool
@@ -27,6 +28,8 @@ class Server:
         The models.
     pool : WorkPool
         The threads that compute.
+    metrics : ServerMetrics
+        Its figures.
     stopping : bool
         Whether the server is about to end; it is not ready then.
     """
@@ -35,6 +38,7 @@ class Server:
         self.settings = settings
         self.shelf = ModelShelf(settings)
         self.pool = WorkPool(settings.limits)
+        self.metrics = ServerMetrics()
         self.stopping = False
 
     @property

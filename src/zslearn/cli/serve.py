@@ -1,0 +1,149 @@
+"""`zslearn serve`: answer over HTTP."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from zslearn.exceptions import InvalidInputError
+
+KEY = "ZSLEARN_API_KEY"
+MIB = 2**20
+EPILOG = """\b
+Examples:
+  zslearn serve model.zsl
+  zslearn serve animals=model.zsl birds=other.zsl --port 9000 --workers 2
+  zslearn serve model.zsl --host 0.0.0.0 --api-key-file key.txt --allow-host models.example.org
+  curl localhost:8080/predict -d '{"rows": [[0.1, 0.2, 0.3]]}'
+"""
+
+
+def _limit(flag: str, name: str, default: float, help_text: str) -> Any:
+    kind = click.FloatRange(min=0, min_open=True) if flag == "--timeout" else click.IntRange(min=0)
+    return click.option(flag, name, default=default, show_default=True, type=kind, help=help_text)
+
+
+@click.command(epilog=EPILOG)
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    default=8080,
+    show_default=True,
+    type=click.IntRange(0, 65_535),
+    help="Port to listen on; 0 takes a free one.",
+)
+@click.option(
+    "--workers",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 256),
+    help="Processes that answer; they share the memory of the models.",
+)
+@click.option(
+    "--api-key-file",
+    metavar="FILE",
+    help=f"Ask every client for the key in this file. The variable {KEY} does the same.",
+)
+@click.option(
+    "--allow-host",
+    multiple=True,
+    metavar="NAME",
+    help="A name by which clients call the server, besides its address; repeatable, '*' for any.",
+)
+@click.option(
+    "--allow-origin",
+    multiple=True,
+    metavar="ORIGIN",
+    help="A web page, such as https://example.org, whose scripts may ask; repeatable.",
+)
+@click.option("--read-only", is_flag=True, help="Forbid changes of classes and models.")
+@click.option(
+    "--classes-dir", metavar="DIR", help="Keep changes of classes here, not beside the models."
+)
+@click.option(
+    "--log",
+    default="text",
+    show_default=True,
+    type=click.Choice(["text", "json", "errors"]),
+    help="Log lines for people, as JSON, or without those of requests.",
+)
+@_limit("--max-body", "body", 64, "MiB of a request as it is sent.")
+@_limit("--max-decompressed", "decompressed", 256, "MiB of a request after decompression.")
+@_limit("--max-pixels", "pixels", 2**25, "Pixels of a picture.")
+@_limit("--max-rows", "rows", 65_536, "Samples of a request.")
+@_limit("--max-classes", "classes", 10_000, "Classes that may be added to a model.")
+@_limit("--max-connections", "connections", 512, "Open connections per worker.")
+@_limit("--concurrency", "concurrency", 2, "Requests computed at the same time, per worker.")
+@_limit("--queue", "queue", 64, "Requests that wait for their turn, per worker.")
+@_limit("--timeout", "seconds", 30.0, "Seconds to send a request, and to compute its answer.")
+def serve(models: tuple[str, ...], **options: Any) -> None:
+    """Answer over HTTP with the models in the files MODEL.
+
+    MODEL is a file written by zslearn fit --save, or NAME=FILE to choose the name it is served
+    under. Clients of the Open Inference Protocol, such as those of Triton, KServe and MLServer,
+    work unchanged; classes can be added and removed while the server runs; a changed file is read
+    again by itself. A page at /docs lists all addresses. SIGTERM ends the server, SIGHUP makes it
+    read the models again.
+    """
+    from zslearn.serve import Limits, ServerSettings, run_server
+
+    names = Limits.parameter_constraints
+    sizes = {"body": MIB, "decompressed": MIB}
+    limits = Limits(**{name: options[name] * sizes.get(name, 1) for name in names})
+    settings = ServerSettings(
+        _named(models),
+        host=options["host"],
+        port=options["port"],
+        api_key=_api_key(options["api_key_file"]),
+        allowed_hosts=options["allow_host"],
+        origins=options["allow_origin"],
+        read_only=options["read_only"],
+        classes_folder=_folder(options["classes_dir"]),
+        workers=options["workers"],
+        limits=limits,
+    )
+
+    def started(app: Any, port: int) -> None:
+        for slot in app.state.server.shelf.slots.values():
+            model = slot.model()
+            click.echo(
+                f"Serving {slot.name}: {model.method}, {len(model.recogniser)} classes, "
+                f"{model.n_features} features.",
+                err=True,
+            )
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        click.echo(f"Listening on http://{host}:{port}, see /docs; Ctrl+C stops.", err=True)
+
+    run_server(settings, log=options["log"], started=started)
+
+
+def _named(models: tuple[str, ...]) -> dict[str, Path]:
+    """Return the files by the names they are served under."""
+    found: dict[str, Path] = {}
+    for text in models:
+        name, sign, path = text.partition("=")
+        if not sign or "/" in name:
+            name, path = Path(text).stem, text
+        if name in found:
+            raise click.UsageError(f"two models are named {name!r}; write NAME=FILE")
+        found[name] = Path(path)
+    return found
+
+
+def _api_key(path: str | None) -> str | None:
+    if path is None:
+        return os.environ.get(KEY) or None
+    try:
+        return Path(path).read_text("utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{path} holds no key: it is not text.") from error
+
+
+def _folder(path: str | None) -> Path | None:
+    if path is not None and not os.path.isdir(path):
+        raise InvalidInputError(f"--classes-dir: there is no folder {path!r}; create it first.")
+    return None if path is None else Path(path)

@@ -1,0 +1,100 @@
+"""Figures for Prometheus: requests by route and status, their seconds, what waits, the classes."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+    values,
+)
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from starlette.types import Scope
+
+from zslearn.serve.shelf import ModelShelf
+
+# Where worker processes put their figures, so that each can answer for all.
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+METHODS = ("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH")
+
+
+class ServerMetrics:
+    """The figures of one server."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        labels = ("method", "route", "status")
+        self._requests = Counter(
+            "zslearn_requests", "Requests answered.", labels, registry=self.registry
+        )
+        self._seconds = Histogram(
+            "zslearn_request_seconds",
+            "Seconds from the first byte of a request to its answer.",
+            ("route",),
+            buckets=BUCKETS,
+            registry=self.registry,
+        )
+        self._pending = Gauge(
+            "zslearn_pending_requests",
+            "Requests that wait or are computed.",
+            registry=self.registry,
+            multiprocess_mode="livesum",
+        )
+        self._classes = Gauge(
+            "zslearn_classes",
+            "Classes that can be answered.",
+            ("model",),
+            registry=self.registry,
+            multiprocess_mode="max",
+        )
+
+    def observe(self, scope: Scope, status: int, seconds: float) -> None:
+        """Note one request; addresses that lead nowhere are counted together."""
+        route = scope.get("route")
+        path = getattr(route, "path", "other") if status != 404 or route else "other"
+        method = scope["method"] if scope["method"] in METHODS else "other"
+        self._requests.labels(method, path, str(status)).inc()
+        self._seconds.labels(path).observe(seconds)
+
+    def text(self, shelf: ModelShelf, pending: int) -> bytes:
+        """Return the figures as Prometheus reads them."""
+        self._pending.set(pending)
+        for slot in shelf.slots.values():
+            self._classes.labels(slot.name).set(
+                len(slot.model().recogniser) if slot.is_ready else 0
+            )
+        return generate_latest(_shared_registry() or self.registry)
+
+
+def share_figures(folder: str) -> None:
+    """Let the worker processes that are started from now on count together.
+
+    Parameters
+    ----------
+    folder : str
+        An empty folder for what they count.
+    """
+    os.environ[FOLDER] = folder
+    values.ValueClass = values.get_value_class()  # type: ignore[no-untyped-call]
+
+
+def _shared_registry() -> Any:
+    """Return the figures of all worker processes, if there are several."""
+    if not os.environ.get(FOLDER):
+        return None
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return registry
+
+
+def forget_process(child: int) -> None:
+    """Drop what only a living process can count."""
+    if os.environ.get(FOLDER):
+        mark_process_dead(child)  # type: ignore[no-untyped-call]

@@ -1,0 +1,191 @@
+"""The description of all addresses as an OpenAPI document."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from zslearn import __version__
+
+Schema = dict[str, Any]
+
+NAME = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
+VERSION = {"name": "version", "in": "path", "required": True, "schema": {"type": "string"}}
+CLASS = {"name": "class_name", "in": "path", "required": True, "schema": {"type": "string"}}
+NUMBER: Schema = {"type": "number"}
+TEXT: Schema = {"type": "string"}
+FLAG: Schema = {"type": "boolean"}
+ANYTHING: Schema = {}
+
+
+def _object(required: tuple[str, ...] = (), **properties: Any) -> Schema:
+    found: Schema = {"type": "object", "properties": properties}
+    return found | ({"required": list(required)} if required else {})
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+ERROR = _object(("error",), error=TEXT)
+READY = _object((), ready=FLAG, live=FLAG)
+SHAPE = _list({"type": "integer"})
+PARAMETERS = _object(
+    (),
+    candidates={"oneOf": [TEXT, _list(TEXT)]},
+    top_k={"type": "integer", "minimum": 1},
+    bias=NUMBER,
+)
+TENSOR = _object(
+    ("name", "shape", "datatype"), name=TEXT, shape=SHAPE, datatype=TEXT, data=_list(ANYTHING)
+)
+INFER = _object(
+    ("inputs",),
+    id=TEXT,
+    inputs=_list(TENSOR),
+    outputs=_list(_object(("name",), name=TEXT)),
+    parameters=PARAMETERS,
+)
+METADATA = _object(
+    ("name",), name=TEXT, versions=_list(TEXT), inputs=_list(ANYTHING), outputs=_list(ANYTHING)
+)
+CLASS_BODY = {
+    "oneOf": [
+        _object(("vector",), vector={"oneOf": [_list(NUMBER), {"type": "object"}]}),
+        _object(("like",), like=TEXT, changes={"type": "object", "additionalProperties": NUMBER}),
+        _object(("text",), text={"oneOf": [TEXT, _list(TEXT)]}),
+    ]
+}
+PREDICT = _object(
+    ("rows",),
+    rows=_list(_list(NUMBER)),
+    model=TEXT,
+    candidates=PARAMETERS["properties"]["candidates"],
+    top_k=PARAMETERS["properties"]["top_k"],
+    bias=NUMBER,
+    explain=FLAG,
+)
+FORM = _object(("image",), image={"type": "string", "format": "binary"}, model=TEXT, top_k=TEXT)
+MEANING = {
+    "200": "The answer.",
+    "201": "The class is new.",
+    "204": "The class is gone.",
+    "400": "The request is wrong; the error says how.",
+    "401": "The API key is missing or wrong.",
+    "403": "Pages of this origin may not do this, or the server is read-only.",
+    "404": "There is no such address, model, version or class.",
+    "405": "Another method is needed.",
+    "408": "The body did not arrive in time.",
+    "413": "The body, its pictures or its rows are too large.",
+    "415": "The compression is unknown.",
+    "421": "The server does not answer to this name.",
+    "503": "Too many requests wait, the model is not loaded, or the server stops; try again.",
+    "504": "The answer took too long.",
+}
+REFUSALS = ("400", "401", "403", "404", "405", "408", "413", "415", "421", "503", "504")
+
+
+def _operation(
+    summary: str,
+    answer: Schema,
+    *parameters: Schema,
+    body: dict[str, Schema] | None = None,
+    ok: tuple[str, ...] = ("200",),
+) -> Schema:
+    responses: Schema = {
+        status: {"description": MEANING[status]}
+        | ({} if status == "204" else {"content": {"application/json": {"schema": answer}}})
+        for status in ok
+    }
+    for status in REFUSALS:
+        content = {"application/json": {"schema": ERROR}}
+        responses[status] = {"description": MEANING[status], "content": content}
+    found: Schema = {"summary": summary, "responses": responses}
+    if parameters:
+        found["parameters"] = list(parameters)
+    if body is not None:
+        content = {kind: {"schema": schema} for kind, schema in body.items()}
+        found["requestBody"] = {"required": True, "content": content}
+    return found
+
+
+def _text(summary: str, kind: str) -> Schema:
+    operation = _operation(summary, TEXT)
+    operation["responses"]["200"]["content"] = {kind: {"schema": TEXT}}
+    return operation
+
+
+@cache
+def document() -> Schema:
+    """Return the OpenAPI document of the server.
+
+    Examples
+    --------
+    >>> sorted(document()["paths"]["/predict"])
+    ['post']
+    """
+    json = "application/json"
+    model, version = "/v2/models/{name}", "/v2/models/{name}/versions/{version}"
+    repository = "/v2/repository/models/{name}"
+    infer = {json: INFER}
+    described = _operation("Inputs and outputs of a model.", METADATA, NAME)
+    of_version = _operation("The same, of a version; there is only 1.", METADATA, NAME, VERSION)
+    class_parts = (NAME, CLASS)
+    return {
+        "openapi": "3.0.3",
+        "info": {"title": "zslearn serve", "version": __version__},
+        "paths": {
+            "/predict": {
+                "post": _operation(
+                    "Readable answers to rows of numbers or pictures.",
+                    _object(("answers",), model=TEXT, answers=_list({"type": "object"})),
+                    body={json: PREDICT, "multipart/form-data": FORM},
+                )
+            },
+            "/v2": {"get": _operation("Name, version and extensions.", {"type": "object"})},
+            "/v2/health/live": {"get": _operation("Whether the server runs.", READY)},
+            "/v2/health/ready": {"get": _operation("Whether all models can be asked.", READY)},
+            model: {"get": described},
+            f"{model}/ready": {"get": _operation("Whether it can be asked.", READY, NAME)},
+            f"{model}/infer": {
+                "post": _operation("Inference.", {"type": "object"}, NAME, body=infer)
+            },
+            version: {"get": of_version},
+            f"{version}/ready": {
+                "get": _operation("The same, of a version.", READY, NAME, VERSION)
+            },
+            f"{version}/infer": {
+                "post": _operation(
+                    "The same, of a version.", {"type": "object"}, NAME, VERSION, body=infer
+                )
+            },
+            f"{model}/classes": {
+                "get": _operation("Classes and dimensions.", {"type": "object"}, NAME)
+            },
+            f"{model}/classes/{{class_name}}": {
+                "get": _operation("The signature of a class.", {"type": "object"}, *class_parts),
+                "put": _operation(
+                    "Add a class or change it: a vector, a likeness with changes, or words.",
+                    {"type": "object"},
+                    *class_parts,
+                    body={json: CLASS_BODY},
+                    ok=("200", "201"),
+                ),
+                "delete": _operation("Remove a class.", {}, *class_parts, ok=("204",)),
+            },
+            "/v2/repository/index": {
+                "post": _operation(
+                    "All models.", _list({"type": "object"}), body={json: _object((), ready=FLAG)}
+                )
+            },
+            f"{repository}/load": {
+                "post": _operation("Read a model file again.", {"type": "object"}, NAME)
+            },
+            f"{repository}/unload": {
+                "post": _operation("Stop serving a model.", {"type": "object"}, NAME)
+            },
+            "/metrics": {"get": _text("Figures for Prometheus.", "text/plain")},
+            "/openapi.json": {"get": _operation("This document.", {"type": "object"})},
+            "/docs": {"get": _text("This document as a page.", "text/html")},
+        },
+    }

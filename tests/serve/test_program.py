@@ -1,0 +1,181 @@
+import http.client
+import json
+import os
+import random
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.serve.process import installed, running_server
+from zslearn.cli import cli
+from zslearn.persistence import save
+from zslearn.serve.journal import ClassJournal
+from zslearn.zero_shot import SAEClassifier
+
+CLASSES = "/v2/models/made/classes"
+KILLS = int(os.environ.get("ZSLEARN_SERVE_KILLS", "4"))
+
+
+def names(server):
+    return [one["name"] for one in server.json("GET", CLASSES)["classes"]]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_server_from_start_to_end(model_file, classifier, rows, workers):
+    with running_server(
+        model_file, "--workers", workers, "--log", "json", start=installed
+    ) as server:
+        answer = server.json("POST", "/predict", {"rows": rows.tolist()})
+        assert [one["class"] for one in answer["answers"]] == classifier.predict(rows).tolist()
+        # Every worker knows a class as soon as it is acknowledged.
+        for i in range(10):
+            assert server.ask("PUT", f"{CLASSES}/new{i}", {"like": "seen0"})[0] == 201
+            wanted = {"rows": rows.tolist(), "candidates": [f"new{i}"]}
+            for _ in range(4):
+                assert server.ask("POST", "/predict", wanted)[0] == 200
+        text = server.ask("GET", "/metrics")[1].decode()
+        assert 'zslearn_requests_total{method="PUT",' in text
+        assert 'status="201"} 10.0' in text
+        kept = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+        kept.request("GET", "/v2/health/ready")
+        assert kept.getresponse().read()
+        start = time.monotonic()
+        server.signal(signal.SIGTERM)
+        time.sleep(0.3)
+        kept.request("GET", "/v2/health/ready")
+        response = kept.getresponse()
+        assert (response.status, len(response.read()) > 0) == (503, True)
+        kept.close()
+        assert server.process.wait(15) == 0
+        assert time.monotonic() - start < 10
+    lines = [line for line in server.log.read_text().splitlines() if line.startswith("{")]
+    facts = [json.loads(line) for line in lines]
+    assert {"POST", "PUT", "GET"} <= {one.get("method") for one in facts}
+    assert not any("seen0" in line for line in lines)  # bodies are not logged
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_changed_file_is_read_again_and_a_bad_one_is_not(model_file, data, workers):
+    with running_server(model_file, "--workers", workers) as server:
+        before = names(server)
+        good = model_file.read_bytes()
+        model_file.with_name("bad").write_bytes(good[:-9])
+        os.replace(model_file.with_name("bad"), model_file)
+        server.wait_for_log("served before stay")
+        assert names(server) == before
+        fewer = data.signatures.subset(data.signatures.names[:9])
+        rows = [name in fewer for name in data.y]
+        save(SAEClassifier(fewer, lam=1.0).fit(data.X[rows], data.y[rows]), model_file)
+        server.wait_for_log("again")
+        if workers > 1:
+            time.sleep(2)  # the old workers drain
+        assert names(server) == list(fewer.names)
+        size = len(server.log.read_text())
+        server.signal(signal.SIGHUP)
+        while "again" not in server.log.read_text()[size:]:
+            time.sleep(0.05)
+        assert names(server) == list(fewer.names)
+
+
+def test_running_requests_end_before_the_server_does(model_file, rows):
+    with running_server(model_file) as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        body = json.dumps({"rows": rows.tolist()}).encode()
+        connection.putrequest("POST", "/predict")
+        connection.putheader("content-length", str(len(body)))
+        connection.endheaders()
+        connection.send(body[:10])
+        time.sleep(0.2)
+        server.signal(signal.SIGTERM)
+        time.sleep(1.5)
+        connection.send(body[10:])
+        response = connection.getresponse()
+        assert (response.status, len(response.read()) > 0) == (200, True)
+        connection.close()
+        assert server.process.wait(10) == 0
+
+
+def test_a_dead_worker_is_replaced(model_file):
+    with running_server(model_file, "--workers", 2) as server:
+        time.sleep(0.5)
+        children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
+        os.kill(int(children.read_text().split()[0]), signal.SIGKILL)
+        server.wait_for_log("another one is started")
+        for _ in range(5):
+            assert server.ask("GET", "/v2/health/ready")[0] == 200
+
+
+def test_a_port_in_use_is_named(model_file):
+    with running_server(model_file) as server:
+        done = CliRunner().invoke(cli, ["serve", str(model_file), "--port", str(server.port)])
+    assert (done.exit_code, "cannot listen" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("message", "arguments"),
+    [
+        ("There is no file", ["none.zsl"]),
+        ("two models are named", ["made.zsl", "made.zsl"]),
+        ("Write NAME=FILE", ["a b=made.zsl"]),
+        ("an API key is needed", ["made.zsl", "--host", "0.0.0.0"]),
+        ("at least 16 letters", ["made.zsl", "--api-key-file", "short"]),
+        ("No such file", ["made.zsl", "--api-key-file", "none"]),
+        ("there is no folder", ["made.zsl", "--classes-dir", "none"]),
+        ("cannot be loaded", ["short"]),
+        ("rows must be a whole number", ["made.zsl", "--max-rows", "0"]),
+    ],
+)
+def test_wrong_settings_end_in_one_line(model_file, monkeypatch, message, arguments):
+    monkeypatch.chdir(model_file.parent)
+    Path("short").write_text("abc")
+    done = CliRunner().invoke(cli, ["serve", "--port", "0", *arguments])
+    assert done.exit_code in (1, 2)
+    assert message in done.stderr
+    assert isinstance(done.exception, SystemExit)
+
+
+def test_nothing_acknowledged_is_lost_by_kill_9(model_file, classifier):
+    known = classifier.classes_.tolist()
+    truth = {}
+    for kill in range(KILLS):
+        rng = random.Random(kill)
+        with running_server(model_file, "--log", "errors") as server:
+            found = names(server)
+            for name, state in truth.items():
+                assert state is None or (name in found) == state, (kill, name)
+            threads = [
+                threading.Thread(target=_change, args=(server, truth, f"k{kill}t{i}"))
+                for i in range(3)
+            ]
+            for thread in threads:
+                thread.start()
+            time.sleep(rng.uniform(0.05, 0.6))
+            server.signal(signal.SIGKILL)
+            server.process.wait()
+            for thread in threads:
+                thread.join()
+        journal = model_file.with_name("made.zsl.classes")
+        ClassJournal(journal, classifier.signatures_.dimensions).read()  # whole, or it raises
+    assert sum(state is not None for state in truth.values()) > KILLS
+    assert not set(truth) & set(known)
+
+
+def _change(server, truth, prefix):
+    """Add and remove classes until the server is gone; note what was acknowledged."""
+    number = 0
+    try:
+        while True:
+            name, number = f"{prefix}n{number}", number + 1
+            truth[name] = None  # asked for, not acknowledged
+            if server.ask("PUT", f"{CLASSES}/{name}", {"like": "seen0"})[0] == 201:
+                truth[name] = True
+            if number % 3 == 0:
+                truth[name] = None
+                if server.ask("DELETE", f"{CLASSES}/{name}")[0] == 204:
+                    truth[name] = False
+    except (OSError, http.client.HTTPException):
+        pass
