@@ -55,3 +55,12 @@ def test_codes_agree_with_slsqp(gamma):
 def test_an_atom_is_coded_by_itself_when_gamma_vanishes():
     B = np.eye(4)
     np.testing.assert_allclose(simplex_codes(B, B, 1e-6), B, atol=1e-5)
+
+
+def test_a_code_does_not_depend_on_the_vectors_coded_with_it():
+    rng = np.random.RandomState(0)
+    B = rng.standard_normal((12, 4))
+    B[6:] = B[:6] + 1e-3 * rng.standard_normal((6, 4))  # nearly equal atoms converge slowly
+    A = rng.standard_normal((20, 4))
+    alone = np.concatenate([simplex_codes(A[i : i + 1], B, 1e-2) for i in range(20)])
+    np.testing.assert_allclose(simplex_codes(A, B, 1e-2), alone, atol=1e-10)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
+from scipy.special import log_expit
 
 from zslearn.datasets import make_zero_shot
 from zslearn.estimator_checks import check_zero_shot_classifier
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot import JLSEClassifier, SSEClassifier, SSVocClassifier
 from zslearn.zero_shot.networks.ss_voc import neighbor_mask, vocabulary_loss
-from zslearn.zero_shot.synthesised.jlse import inferred_codes, match_matrix
+from zslearn.zero_shot.synthesised.jlse import atoms, inferred_codes, match_matrix
 from zslearn.zero_shot.synthesised.sse import responses, similarity_loss
 
 QUICK = (
@@ -116,11 +117,34 @@ def test_match_matrix_lowers_its_objective_to_a_zero_gradient():
 
 def test_inferred_codes_move_towards_the_direction_and_stay_on_the_simplex():
     posterior = np.array([[0.4, 0.4, 0.2]])
-    Z = inferred_codes(posterior, np.array([[1.0, -1.0, 0.0]]), rho=2.0)
+    Z = inferred_codes(posterior, np.array([[1.0, -1.0, 0.0]]), np.eye(3), rho=2.0)
     assert Z.sum() == pytest.approx(1.0)
     assert Z[0, 0] > 0.4 > Z[0, 1]
-    held = inferred_codes(posterior, np.array([[1.0, -1.0, 0.0]]), rho=1e9)
+    held = inferred_codes(posterior, np.array([[1.0, -1.0, 0.0]]), np.eye(3), rho=1e9)
     np.testing.assert_allclose(held, posterior, atol=1e-6)
+
+
+def test_each_inferred_code_is_near_the_best_of_many():
+    rng = np.random.RandomState(0)
+    posterior, direction = rng.dirichlet(np.ones(3), 1), rng.standard_normal((1, 3))
+    D = rng.dirichlet(np.ones(3), 3)
+
+    def objective(Z):
+        gap = posterior - Z @ D
+        return log_expit(Z @ direction[0]) - 4.0 * np.einsum("ij,ij->i", gap, gap)
+
+    Z = inferred_codes(posterior, direction, D, rho=8.0, steps=500)
+    assert objective(Z)[0] >= objective(rng.dirichlet(np.ones(3), 20_000)).max() - 1e-4
+
+
+def test_dictionaries_follow_the_codes_and_stay_near_their_start():
+    rng = np.random.RandomState(0)
+    Z, D = rng.dirichlet(np.ones(4), 200), rng.standard_normal((4, 5))
+    np.testing.assert_allclose(atoms(Z, Z @ D, D), D, atol=1e-10)
+    start = D + 1.0
+    found = atoms(Z, Z @ D, start)
+    assert np.linalg.norm(found - D) < np.linalg.norm(start - D)
+    assert np.linalg.norm(Z @ (found - D)) < np.linalg.norm(Z @ (start - D))
 
 
 @pytest.mark.parametrize(

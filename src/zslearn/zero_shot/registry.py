@@ -269,7 +269,7 @@ METHODS: dict[str, Method] = {
     ),
     "jlse": Method(
         "synthesised.jlse:JLSEClassifier",
-        "JLSE (small form)",
+        "JLSE",
         ZeroShotTags(closed_form=False, reference="Zhang & Saligrama, CVPR 2016"),
     ),
 }

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, softmax
 
-from zslearn._parameters import Either, Number, Whole
+from zslearn._parameters import Either, Flag, Number, Whole
 from zslearn.core.matching import logistic_pairs
 from zslearn.core.simplex import project_to_simplex, simplex_codes
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
@@ -28,19 +28,19 @@ TEMPERATURES = (10.0, 5.0, 20.0, 40.0)
 
 
 class JLSEClassifier(ZeroShotClassifier):
-    """Matching of latent codes of classes and samples (JLSE), in a simplified form.
+    """Matching of latent codes of classes and samples (JLSE).
 
-    A class has the simplex code z_s of its signature over the seen signatures (as in SSE), a
-    sample the code z_t near its seen-class posterior π(x), and (Zhang and Saligrama, CVPR 2016)::
+    A class has the simplex code z_s of its signature over a dictionary B, a sample the code z_t of
+    its seen-class posterior π(x) over a dictionary D, and (Zhang and Saligrama, CVPR 2016)::
 
         p(match | z_s, z_t) = σ(z_sᵀ W z_t)
-        score(x, c) = max over z_t in the simplex of  log σ(z_sᵀ W z_t) − (ρ/2)‖z_t − π(x)‖²
+        score(x, c) = max over z_t in the simplex of  log σ(z_sᵀ W z_t) − (ρ/2)‖π(x) − z_t D‖²
 
-    Fitting alternates: W by L-BFGS on the logistic loss of matching and mismatching pairs
-    (balanced) plus (λ/2)‖W‖², then every sample's z_t is inferred again for its own class by
-    projected gradient steps. Simpler than the published model: the dictionaries of both sides are
-    the seen classes themselves and are not learned, and π(x) is the softmax of one-versus-rest
-    ridge scores.
+    Both dictionaries start as the seen classes: B at their signatures, D at the identity. Fitting
+    alternates: W by L-BFGS on the logistic loss of matching and mismatching pairs (balanced) plus
+    (λ/2)‖W‖²; every sample's z_t, inferred for its own class by projected gradient steps; then B
+    and D by least squares from the codes, held near their start. Simpler than the published model:
+    π(x) is the softmax of one-versus-rest ridge scores, and z_s is not inferred again per sample.
 
     Parameters
     ----------
@@ -55,7 +55,9 @@ class JLSEClassifier(ZeroShotClassifier):
     rho : float, default=100.0
         ρ, how strongly z_t is held to the posterior.
     rounds : int, default=2
-        Alternations of W and the codes.
+        Alternations of W, codes and dictionaries.
+    learn_dictionaries : bool, default=True
+        Whether B and D are learned; otherwise they stay the seen classes.
     max_samples : int, default=3000
         Learn W on at most this many samples, drawn evenly from the classes.
     feature_norm, signature_norm : {"l2", None}, default="l2"
@@ -71,6 +73,10 @@ class JLSEClassifier(ZeroShotClassifier):
     ----------
     coef_ : ndarray of shape (n_seen, n_seen)
         W.
+    class_dictionary_ : ndarray of shape (n_seen, n_dimensions)
+        B, one atom per row.
+    sample_dictionary_ : ndarray of shape (n_seen, n_seen)
+        D, one atom per row.
     ridge_coef_ : ndarray of shape (n_seen, n_features)
         The seen-class scores, for features minus `feature_mean_`.
     feature_mean_ : ndarray of shape (n_features,)
@@ -108,9 +114,16 @@ class JLSEClassifier(ZeroShotClassifier):
         "lam": Number(above=0),
         "rho": Number(above=0),
         "rounds": Whole(1),
+        "learn_dictionaries": Flag(),
         "max_samples": Whole(1),
     }
-    learned_shapes: ClassVar = {"ridge_coef_": "c d", "feature_mean_": "d", "coef_": "c c"}
+    learned_shapes: ClassVar = {
+        "ridge_coef_": "c d",
+        "feature_mean_": "d",
+        "coef_": "c c",
+        "class_dictionary_": "c k",
+        "sample_dictionary_": "c c",
+    }
 
     def __init__(
         self,
@@ -121,6 +134,7 @@ class JLSEClassifier(ZeroShotClassifier):
         lam: float = 1e-3,
         rho: float = 100.0,
         rounds: int = 2,
+        learn_dictionaries: bool = True,
         max_samples: int = 3000,
         feature_norm: str | None = "l2",
         signature_norm: str | None = "l2",
@@ -134,6 +148,7 @@ class JLSEClassifier(ZeroShotClassifier):
         self.lam = lam
         self.rho = rho
         self.rounds = rounds
+        self.learn_dictionaries = learn_dictionaries
         self.max_samples = max_samples
         self.feature_norm = feature_norm
         self.signature_norm = signature_norm
@@ -147,15 +162,17 @@ class JLSEClassifier(ZeroShotClassifier):
         self.ridge_coef_, self.feature_mean_ = ridge_scores(X, y)
         rows = self._some(y)
         F = (X[rows] - self.feature_mean_) @ self.ridge_coef_.T
-        self.coef_ = self._match(softmax(self.temperature_ * F, axis=1), y[rows], S)
+        found = self._match(softmax(self.temperature_ * F, axis=1), y[rows], S)
+        self.coef_, self.class_dictionary_, self.sample_dictionary_ = found
 
     def _prepare(self, S: NDArray) -> NDArray:
-        return simplex_codes(S, self.seen_signatures_, self.gamma) @ self.coef_
+        return simplex_codes(S, self.class_dictionary_, self.gamma) @ self.coef_
 
     def _score(self, X: Features, prepared: NDArray) -> NDArray:
         offset = self.ridge_coef_ @ self.feature_mean_
         F = np.asarray(X @ self.ridge_coef_.T) - offset
-        return posterior_scores(softmax(self.temperature_ * F, axis=1), prepared, self.rho)
+        posterior = softmax(self.temperature_ * F, axis=1)
+        return posterior_scores(posterior, prepared, self.sample_dictionary_, self.rho)
 
     def _chosen(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> float:
         """Choose the temperature on held-out classes."""
@@ -163,16 +180,16 @@ class JLSEClassifier(ZeroShotClassifier):
 
         def judge(fold: Fold) -> list[float]:
             R, mean = ridge_scores(X[fold.train], fold.y_train)
-            codes = simplex_codes(S[fold.new], S[fold.known], self.gamma)
             some = self._some(fold.y_train)
             y_some, S_known = fold.y_train[some], S[fold.known]
             F_known = (X[fold.train][some] - mean) @ R.T
             F_new = (X[fold.held_out] - mean) @ R.T
 
             def accuracy(temperature: float) -> float:
-                W = self._match(softmax(temperature * F_known, axis=1), y_some, S_known)
+                W, B, D = self._match(softmax(temperature * F_known, axis=1), y_some, S_known)
+                codes = simplex_codes(S[fold.new], B, self.gamma)
                 posterior = softmax(temperature * F_new, axis=1)
-                found = posterior_scores(posterior, codes @ W, self.rho)
+                found = posterior_scores(posterior, codes @ W, D, self.rho)
                 return held_out_accuracy(found, fold.y_held_out)
 
             return [accuracy(point["temperature"]) for point in points]
@@ -185,14 +202,19 @@ class JLSEClassifier(ZeroShotClassifier):
         rng = np.random.RandomState(self.random_state)
         return even_rows(y, self.max_samples, rng, fill=True)
 
-    def _match(self, posterior: NDArray, y: NDArray, S: NDArray) -> NDArray:
-        """W, alternating with the codes of the samples."""
-        codes = simplex_codes(S, S, self.gamma)
-        W, Z = np.zeros((len(S), len(S))), posterior
+    def _match(
+        self, posterior: NDArray, y: NDArray, S: NDArray
+    ) -> tuple[NDArray, NDArray, NDArray]:
+        """W, B and D, alternating with the codes of the samples."""
+        B, D, W = S, np.eye(len(S)), np.zeros((len(S), len(S)))
+        codes, Z = simplex_codes(S, B, self.gamma), posterior
         for _ in range(self.rounds):
             W = match_matrix(W, Z, y, codes, float(self.lam))
-            Z = inferred_codes(posterior, (codes @ W)[y], self.rho)
-        return W
+            Z = inferred_codes(posterior, (codes @ W)[y], D, self.rho)
+            if self.learn_dictionaries:
+                B, D = atoms(codes, S, S), atoms(Z, posterior, np.eye(len(S)))
+                codes = simplex_codes(S, B, self.gamma)
+        return W, B, D
 
 
 def ridge_scores(X: NDArray, y: NDArray[np.intp], ridge: float = 0.1) -> tuple[NDArray, NDArray]:
@@ -221,21 +243,29 @@ def match_matrix(
     return np.asarray(found.x).reshape(start.shape)
 
 
-def inferred_codes(posterior: NDArray, directions: NDArray, rho: float, steps: int = 3) -> NDArray:
-    """z_t of each row: projected gradient steps of log σ(d·z) − (ρ/2)‖z − π‖² from z = π."""
-    Z = posterior
+def atoms(Z: NDArray, targets: NDArray, start: NDArray) -> NDArray:
+    """Return D of least ‖targets − Z D‖² + ε‖D − start‖², ε the mean squared use of an atom."""
+    use = Z.T @ Z
+    held = float(np.trace(use)) / len(use) * np.eye(len(use))
+    return np.linalg.solve(use + held, Z.T @ targets + held @ start)
+
+
+def inferred_codes(
+    posterior: NDArray, directions: NDArray, D: NDArray, rho: float, steps: int = 3
+) -> NDArray:
+    """z_t of each row: projected gradient steps of log σ(d·z) − (ρ/2)‖π − z D‖² from z = π."""
+    Z, curvature = posterior, float(np.linalg.norm(D, 2)) ** 2
     for _ in range(steps):
         pull = expit(-np.einsum("ij,ij->i", Z, directions))[:, None] * directions
-        # With step 1/ρ the quadratic part lands on π, moved by the pull.
-        Z = project_to_simplex(posterior + pull / rho)
+        Z = project_to_simplex(Z + (pull / rho + (posterior - Z @ D) @ D.T) / curvature)
     return Z
 
 
-def posterior_scores(posterior: NDArray, directions: NDArray, rho: float) -> NDArray:
-    """Return log σ(d_c·z) − (ρ/2)‖z − π‖² at the inferred z, (n_samples, n_candidates)."""
+def posterior_scores(posterior: NDArray, directions: NDArray, D: NDArray, rho: float) -> NDArray:
+    """Return log σ(d_c·z) − (ρ/2)‖π − z D‖² at the inferred z, (n_samples, n_candidates)."""
     found = np.empty((len(posterior), len(directions)))
     for c, direction in enumerate(directions):
-        Z = inferred_codes(posterior, np.broadcast_to(direction, posterior.shape), rho)
-        gap = Z - posterior
+        Z = inferred_codes(posterior, np.broadcast_to(direction, posterior.shape), D, rho)
+        gap = posterior - Z @ D
         found[:, c] = log_expit(Z @ direction) - rho / 2.0 * np.einsum("ij,ij->i", gap, gap)
     return found
