@@ -215,3 +215,13 @@ def test_gzsl_is_the_generalized_protocol(run, own):
     (row,) = json.loads(run("evaluate", *own_arguments(own), *options).stdout)
     assert row["protocol"] == GeneralizedProtocol.name
     assert row["n_candidates"] == 11
+
+
+def test_open_figures_and_curves(run, own):
+    options = ["--protocol", "open", "--plot", own / "rejection.svg"]
+    result = run("evaluate", "animals", "--method", "sae", *options)
+    head = next(line for line in result.stdout.splitlines() if line.startswith("method"))
+    for word in ("seen", "unseen", "unknown", "H", "known rej.", "AUROC", "ECE"):
+        assert word in head
+    assert "26 candidates" in result.stdout
+    assert "share of the samples that gets an answer" in (own / "rejection.svg").read_text()

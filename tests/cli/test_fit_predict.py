@@ -79,6 +79,22 @@ def test_a_calibrated_model_answers_more_unseen_classes(run, own, own_arguments)
     assert sum(unseen) >= sum(plain)
 
 
+def test_samples_of_no_class_get_the_label_of_the_user(run, refused, own, own_arguments):
+    for name, options in {"plain": [], "calibrated": ["--calibrate"]}.items():
+        assert run("fit", *own_arguments, "--save", own / name, *options).exit_code == 0
+    asked = ["predict", own / "calibrated", own / "new.csv", "--json"]
+    plain, found = (
+        json.loads(run(*asked, *more).stdout) for more in ([], ["--reject", "nothing known"])
+    )
+    rejected = load(own / "calibrated").recogniser().rejected(load_features(own / "new.csv"))
+    for row, old, expected in zip(found, plain, rejected, strict=True):
+        assert row["class"] == ("nothing known" if expected else old["class"])
+        assert row["score"] == old["score"]
+    line = refused("predict", own / "plain", own / "new.csv", "--reject", "?")
+    assert "fit CalibratedStacking(PrototypeRegression(...))" in line
+    assert run(*asked, "--reject", "?", "--top", "2").exit_code == 2
+
+
 def test_a_data_set_is_fitted_on_the_training_rows_of_its_split(run, tmp_path):
     options = ["--method", "sae", "--split", "standard", "-P", "lam=1", "--json"]
     options += ["--save", tmp_path / "m.zsl"]

@@ -17,7 +17,7 @@ from zslearn.exceptions import InvalidInputError
 if TYPE_CHECKING:
     from zslearn.datasets import ClassSplit, ZeroShotDataset
     from zslearn.evaluation import Result, SplitsResult
-    from zslearn.evaluation.protocols import Protocol
+    from zslearn.evaluation.run import Protocol
 
 # What a method may fail with; anything else is a fault of the program and stops the run.
 FAILURES = (ValueError, TypeError, ArithmeticError, RuntimeError, MemoryError)
@@ -37,12 +37,24 @@ GZSL = {
     "calibrated_harmonic_mean": "H (cal.)",
     "ausuc": "AUSUC",
 }
+OPEN = {
+    "method": "method",
+    "seen_accuracy": "seen",
+    "unseen_accuracy": "unseen",
+    "unknown_accuracy": "unknown",
+    "harmonic_mean": "H",
+    "known_rejected": "known rej.",
+    "unknown_auroc": "AUROC",
+    "calibration_error": "ECE",
+}
+TABLES = {"zsl": ZSL, "gzsl": GZSL, "open": OPEN}
 SHARED = {"chosen": "chosen", "fit_seconds": "fit s", "note": "note"}
 EPILOG = """\b
 Examples:
   zslearn evaluate animals --method sae,sae-encode --split standard
   zslearn evaluate xlsa17/CUB --features effnet_lite0 --method sae,eszsl
   zslearn evaluate xlsa17/CUB --protocol gzsl --plot curve.png --csv rows.csv
+  zslearn evaluate animals --protocol open --method sae,prototype-regression
   zslearn evaluate --features X.csv --labels y.csv --signatures classes.csv --cv 5
   zslearn evaluate animals --method dap -P classifier=gaussian-nb --preprocess standardize
   zslearn evaluate xlsa17/AWA1 --method all --semantics "attributes,word vectors" --json
@@ -61,10 +73,11 @@ Examples:
 )
 @click.option(
     "--protocol",
-    type=click.Choice(["zsl", "gzsl"]),
+    type=click.Choice(["zsl", "gzsl", "open"]),
     default="zsl",
     show_default=True,
-    help="zsl: only unseen classes are tested and answered. gzsl: all classes are.",
+    help="zsl: only unseen classes are tested and answered. gzsl: all classes are. open: a third "
+    "of the unseen classes is unknown, and samples of them should be rejected.",
 )
 @click.option(
     "--cv",
@@ -107,6 +120,9 @@ def evaluate(
     Accuracies are shares between 0 and 1; "per class" is the mean over classes. With gzsl, H is
     the harmonic mean of seen and unseen accuracy, "cal." means with a bias against seen classes
     that was chosen on training classes, and AUSUC is the area under the curve over all biases.
+    With open, a rejected sample of a known class counts as wrong, "unknown" is the share of unknown
+    samples that is rejected, H the harmonic mean of the three, "known rej." the share of known
+    samples that is rejected, and ECE the expected calibration error of the probabilities.
     A method that fails is a row with its reason, and the exit code is 1.
     """
     for target in (plot, csv_file):
@@ -157,9 +173,10 @@ def _method_names(text: str) -> list[str]:
 
 def _rules(protocol: str, split: str | None) -> Protocol:
     """Return the protocol of that name for a split."""
-    from zslearn.evaluation import ConventionalProtocol, GeneralizedProtocol
+    from zslearn.evaluation import ConventionalProtocol, GeneralizedProtocol, OpenProtocol
 
-    return ConventionalProtocol(split) if protocol == "zsl" else GeneralizedProtocol(split)
+    kinds = {"zsl": ConventionalProtocol, "gzsl": GeneralizedProtocol, "open": OpenProtocol}
+    return kinds[protocol](split)
 
 
 def _estimator(name: str, preprocess: str | None, params: tuple[str, ...]) -> Any:
@@ -241,7 +258,7 @@ def _print(
         return
     for found in list(results.values())[:1]:
         click.echo(f"{_data_in_words(found)}\n")
-    columns = (ZSL if protocol == "zsl" else GZSL) | SHARED
+    columns = TABLES[protocol] | SHARED
     shown = [_shown(row, results.get(row["method"])) for row in rows]
     used = {key for row in shown for key, value in row.items() if value not in (None, "")}
     click.echo(format_table(shown, {key: columns[key] for key in columns if key in used}))

@@ -46,7 +46,8 @@ Examples:
 @click.option(
     "--calibrate",
     is_flag=True,
-    help="Learn a bias against seen classes as well, for predicting among all classes.",
+    help="Learn a bias against seen classes as well, for predicting among all classes, and when "
+    "to reject, for zslearn predict --reject.",
 )
 @click.option(
     "--dask",

@@ -24,7 +24,7 @@ def check_plot(path: str) -> None:
 
 
 def draw(results: Mapping[str, Result], path: str) -> None:
-    """Draw the curves of the generalized setting, or bars of the conventional one."""
+    """Draw the curves of the generalized or open setting, or bars of the conventional one."""
     from matplotlib.figure import Figure  # no pyplot: nothing looks for a display
 
     from zslearn._files import replacing
@@ -32,7 +32,9 @@ def draw(results: Mapping[str, Result], path: str) -> None:
     figure = Figure(figsize=(7, 5.5), layout="constrained")
     axes = figure.subplots()
     first = next(iter(results.values()))
-    if first.curve is None:
+    if first.rejection is not None:
+        _rejection_curves(axes, results)
+    elif first.curve is None:
         _bars(axes, results, first.chance)
     else:
         _curves(axes, results)
@@ -63,3 +65,12 @@ def _curves(axes: Any, results: Mapping[str, Result]) -> None:
             sides = (f"calibrated_{side}_accuracy" for side in ("seen", "unseen"))
             point = OperatingPoint(metrics["gamma"], *(metrics[side] for side in sides))
         SeenUnseenCurveDisplay(result.curve, name=name, calibrated=point).plot(axes)
+
+
+def _rejection_curves(axes: Any, results: Mapping[str, Result]) -> None:
+    from zslearn.metrics import RejectionCurveDisplay
+
+    for name, result in results.items():
+        if result.rejection is not None:
+            display = RejectionCurveDisplay(result.rejection, name=name)
+            display.plot(axes, threshold=result.metrics["threshold"])

@@ -24,6 +24,7 @@ Examples:
   zslearn predict model.zsl new.csv
   zslearn predict model.zsl photo.jpg --top 3
   zslearn predict model.zsl new.csv --candidates "zebra,otter,polar bear" --top 2
+  zslearn predict calibrated.zsl new.csv --reject "none of these"
   zslearn predict model.zsl new.npy --add-classes more.csv --top 5 --out answers.csv
 """
 
@@ -39,6 +40,11 @@ Examples:
     metavar="CSV",
     help="New classes: a table with the model's dimensions, one line per class; no refit.",
 )
+@click.option(
+    "--reject",
+    metavar="LABEL",
+    help="Answer LABEL where a sample seems to belong to no class; for models of fit --calibrate.",
+)
 @click.option("--top", default=1, show_default=True, type=click.IntRange(min=1), help="Answers.")
 @click.option(
     "--ignore", multiple=True, metavar="COLUMN", help="A column that is no feature; repeatable."
@@ -49,6 +55,7 @@ def predict(
     model: str,
     samples: tuple[str, ...],
     top: int,
+    reject: str | None,
     out: str | None,
     as_json: bool,
     **options: Any,
@@ -61,6 +68,8 @@ def predict(
     signature may be answered. Scores compare within a row; their scale depends on the method.
     """
     check_target(out)
+    if reject is not None and top > 1:
+        raise click.UsageError("--reject goes with one answer per sample; leave --top out")
     from zslearn.persistence import load
 
     classifier = load(model)
@@ -71,7 +80,7 @@ def predict(
     candidates = _candidates(classifier, options)
     click.echo(f"Naming {len(X)} samples among {len(candidates)} classes ...", err=True)
     with user_data(), warnings_as_lines():
-        rows = [row for block in _answers(classifier, X, candidates, top) for row in block]
+        rows = [row for block in _answers(classifier, X, candidates, top, reject) for row in block]
     rows = [{"sample": name} | row for name, row in zip(names, rows, strict=True)]
     reasons, words = _reasons(classifier, X, rows[0]) if len(rows) == 1 else ({}, [])
     if out:
@@ -126,7 +135,7 @@ def _candidates(classifier: ZeroShotClassifier, options: dict[str, Any]) -> list
 
 
 def _answers(
-    classifier: ZeroShotClassifier, X: Any, candidates: list[Any], top: int
+    classifier: ZeroShotClassifier, X: Any, candidates: list[Any], top: int, reject: str | None
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield the best classes and their scores, block by block of rows."""
     if top > len(candidates):
@@ -137,8 +146,11 @@ def _answers(
     # A method that looks at the whole batch must get it whole.
     size = len(X) if classifier.zero_shot_tags.transductive else BLOCK_ROWS
     for start in range(0, len(X), size):
-        ranking = recogniser.rank(X[start : start + size], top)
-        pairs = zip(ranking.names.tolist(), ranking.scores.tolist(), strict=True)
+        block = X[start : start + size]
+        names, scores = recogniser.rank(block, top)
+        if reject is not None:
+            names = recogniser.predict(block, reject=True, reject_label=reject)[:, None]
+        pairs = zip(names.tolist(), scores.tolist(), strict=True)
         yield [_answer(names, scores) for names, scores in pairs]
 
 

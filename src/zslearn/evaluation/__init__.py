@@ -4,6 +4,7 @@ from zslearn.evaluation.class_lists import read_class_splits
 from zslearn.evaluation.class_report import ClassReport, report_classes
 from zslearn.evaluation.hubness import HubnessReport, hubness_report
 from zslearn.evaluation.leakage import LeakageReport, imagenet_classes, leakage_report
+from zslearn.evaluation.open_protocol import OpenAnswers, OpenProtocol
 from zslearn.evaluation.protocols import ConventionalProtocol, GeneralizedProtocol
 from zslearn.evaluation.result import Result, SplitsResult
 from zslearn.evaluation.run import evaluate, evaluate_splits
@@ -15,6 +16,8 @@ __all__ = [
     "GeneralizedProtocol",
     "HubnessReport",
     "LeakageReport",
+    "OpenAnswers",
+    "OpenProtocol",
     "Result",
     "SplitsResult",
     "Task",

@@ -16,6 +16,7 @@ from zslearn.exceptions import InvalidInputError, InvalidTypeError, closest_name
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import ZeroShotClassifier, make_classifier
 from zslearn.zero_shot.calibration import CalibratedStacking
+from zslearn.zero_shot.inputs import as_signatures
 from zslearn.zero_shot.pipelines import features_of, last_step
 from zslearn.zero_shot.registry import find_method
 
@@ -64,6 +65,18 @@ def without_bias(estimator: Any) -> Any:
         name = estimator.steps[-1][0]
         return Pipeline([*estimator.steps[:-1], (name, classifier.estimator)])
     return classifier.estimator
+
+
+def calibrated(estimator: Any, unknown: NDArray[Any]) -> Any:
+    """Return the estimator in a `CalibratedStacking`, without signatures of unknown classes."""
+    twin = clone(estimator)
+    holder = _holder(twin)
+    if holder.signatures is not None:
+        table = as_signatures(holder.signatures)
+        holder.set_params(signatures=table.drop([name for name in unknown if name in table]))
+    if isinstance(classifier_of(twin), CalibratedStacking):
+        return twin
+    return CalibratedStacking(twin)
 
 
 def chosen_parameters(fitted: Any) -> dict[str, Any]:

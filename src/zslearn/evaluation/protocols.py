@@ -282,6 +282,3 @@ def _both_sides(task: Task, y: NDArray[Any], scores: NDArray[Any], prefix: str) 
         measures[f"{prefix}unseen_accuracy{suffix}"] = unseen
         measures[f"{prefix}harmonic_mean{suffix}"] = harmonic_mean(seen, unseen)
     return measures
-
-
-Protocol = ConventionalProtocol | GeneralizedProtocol

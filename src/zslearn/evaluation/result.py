@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from zslearn.metrics import SeenUnseenCurve
+from zslearn.metrics import RejectionCurve, SeenUnseenCurve
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class Result:
     dataset, features, semantics : str
         Data set, which features it holds, and the semantic space used.
     protocol, split : str
-        "conventional" or "generalized", and the split's name.
+        "conventional", "generalized" or "open", and the split's name.
     method : str
         Name of the method, or of the estimator's class.
     settings : dict
@@ -47,6 +47,8 @@ class Result:
         The most frequent answer.
     curve : SeenUnseenCurve or None
         Per-class curve of the generalized setting; not part of `as_dict`.
+    rejection : RejectionCurve or None
+        Accuracy against coverage of the open setting; not part of `as_dict`.
     """
 
     dataset: str
@@ -72,6 +74,7 @@ class Result:
     largest_hub_share: float
     largest_hub: Any
     curve: SeenUnseenCurve | None = field(default=None, repr=False)
+    rejection: RejectionCurve | None = field(default=None, repr=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row as a flat dict of plain values.
@@ -91,7 +94,7 @@ class Result:
                 row |= {f"chosen_{key}": item for key, item in value.items()}
             elif name == "metrics":
                 row |= value
-            elif name != "curve":
+            elif name not in ("curve", "rejection"):
                 row[name] = value
         return row
 

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from zslearn.datasets import ClassSplit, ZeroShotDataset
 from zslearn.evaluation.estimator import (
+    calibrated,
     chosen_parameters,
     classifier_of,
     own_settings,
@@ -23,17 +24,19 @@ from zslearn.evaluation.estimator import (
     without_bias,
 )
 from zslearn.evaluation.hubness import HubnessReport, hubness_report
-from zslearn.evaluation.protocols import ConventionalProtocol, GeneralizedProtocol, Protocol
+from zslearn.evaluation.open_protocol import OpenAnswers, OpenProtocol
+from zslearn.evaluation.protocols import ConventionalProtocol, GeneralizedProtocol
 from zslearn.evaluation.result import Result, SplitsResult
 from zslearn.evaluation.task import Task
 from zslearn.exceptions import InvalidInputError, ZslearnWarning
-from zslearn.metrics import SeenUnseenCurve
+from zslearn.metrics import RejectionCurve, SeenUnseenCurve
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.calibration import CalibratedStacking
 from zslearn.zero_shot.pipelines import features_of, frozen
 
 # One class taking more of the predictions than this is a collapsed model.
 COLLAPSED_SHARE = 0.9
+Protocol = ConventionalProtocol | GeneralizedProtocol | OpenProtocol
 
 
 def evaluate(
@@ -55,7 +58,7 @@ def evaluate(
     method : str, ZeroShotClassifier or Pipeline
         Name of a method (a key of `zslearn.zero_shot.METHODS`), or an estimator, which is cloned.
         A pipeline must end in a zero-shot classifier.
-    protocol : ConventionalProtocol or GeneralizedProtocol, optional
+    protocol : ConventionalProtocol, GeneralizedProtocol or OpenProtocol, optional
         What is trained, tested and measured; by default ``ConventionalProtocol()``.
     semantics : str, sequence of str or Signatures, optional
         Semantic space of the data set, several to join side by side, or another class table. By
@@ -86,7 +89,7 @@ def evaluate(
     task = protocol.task(dataset)
     estimator, space = prepared_estimator(dataset, method, semantics)
     stack = _calibration(estimator, protocol)
-    fitted, fit_seconds = _fit(without_bias(estimator) if stack else estimator, dataset, task)
+    fitted, fit_seconds = _fit(_to_fit(estimator, protocol, task, stack), dataset, task)
     gamma, calibration_seconds = _gamma(stack, fitted, dataset, task)
     start = perf_counter()
     scores = score_candidates(fitted, dataset.X[task.test], task.candidates)
@@ -94,7 +97,11 @@ def evaluate(
     y = dataset.y[task.test]
     name = method if isinstance(method, str) else type(classifier_of(estimator)).__name__
     hubs = _checked_hubs(name, scores, task, y)
-    curve, metrics = _measures(protocol, task, y, scores, gamma)
+    curve: Any
+    if isinstance(protocol, OpenProtocol):
+        curve, metrics = _open_measures(protocol, task, fitted, dataset)
+    else:
+        curve, metrics = _measures(protocol, task, y, scores, gamma)
     return Result(
         dataset=dataset.name,
         features=dataset.features,
@@ -118,7 +125,8 @@ def evaluate(
         hubness_skewness=hubs.skewness,
         largest_hub_share=hubs.largest_share,
         largest_hub=hubs.largest,
-        curve=curve,
+        curve=curve if isinstance(curve, SeenUnseenCurve) else None,
+        rejection=curve if isinstance(curve, RejectionCurve) else None,
     )
 
 
@@ -175,6 +183,15 @@ def _fit(estimator: Any, dataset: ZeroShotDataset, task: Task) -> tuple[Any, flo
     return estimator.fit(X, y), perf_counter() - start
 
 
+def _to_fit(
+    estimator: Any, protocol: Protocol, task: Task, stack: CalibratedStacking | None
+) -> Any:
+    """Return what is fitted: with the calibration in it only where the protocol rejects."""
+    if isinstance(protocol, OpenProtocol):
+        return calibrated(estimator, task.unknown)
+    return without_bias(estimator) if stack else estimator
+
+
 def _calibration(estimator: Any, protocol: Protocol) -> CalibratedStacking | None:
     """Return how to choose the bias, or None where no bias is asked for."""
     if not isinstance(protocol, GeneralizedProtocol):
@@ -202,8 +219,29 @@ def _gamma(
     return stack.gamma_, perf_counter() - start
 
 
+def _open_measures(
+    protocol: OpenProtocol, task: Task, fitted: Any, dataset: ZeroShotDataset
+) -> tuple[RejectionCurve, dict[str, float]]:
+    """Return the curve and the metrics of the open protocol, and what the calibration learned."""
+    classifier: Any = classifier_of(fitted)
+    names: Any = task.candidates
+    X = features_of(fitted, dataset.X[task.test])
+    answers = OpenAnswers.of(classifier.recogniser(names), X, task.unseen)
+    learned = {
+        "gamma": classifier.bias_,
+        "temperature": classifier.temperature_["all"],
+        "threshold": classifier.threshold_["all"],
+    }
+    y = dataset.y[task.test]
+    return protocol.curve(task, y, answers), learned | protocol.measure(task, y, answers)
+
+
 def _measures(
-    protocol: Protocol, task: Task, y: NDArray[Any], scores: NDArray[Any], gamma: float | None
+    protocol: ConventionalProtocol | GeneralizedProtocol,
+    task: Task,
+    y: NDArray[Any],
+    scores: NDArray[Any],
+    gamma: float | None,
 ) -> tuple[SeenUnseenCurve | None, dict[str, float]]:
     """Return the curve, where there is one, and the metrics."""
     if isinstance(protocol, GeneralizedProtocol):

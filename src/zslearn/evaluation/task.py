@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,9 @@ class Task:
         Classes allowed as answers.
     seed : int or None
         Seed by which held-out rows of seen classes were drawn; None if nothing was drawn.
+    unknown : ndarray
+        Classes with test rows that are neither trained nor candidates; none but in the open
+        protocol.
     """
 
     split: str
@@ -37,6 +40,7 @@ class Task:
     unseen: NDArray[Any]
     candidates: NDArray[Any]
     seed: int | None = None
+    unknown: NDArray[Any] = field(default_factory=lambda: np.array([], dtype=str))
 
     def __post_init__(self) -> None:
         for part in ("train", "test"):
