@@ -13,6 +13,8 @@ def remember_encoder(model: Any, identity: EncoderIdentity | None) -> None:
     """Keep the identity of the encoder with a fitted model; none for plain features."""
     if identity is not None:
         model.encoder_ = identity.as_dict()
+    elif hasattr(model, "encoder_"):
+        del model.encoder_
 
 
 def known_encoder(model: Any) -> EncoderIdentity | None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from zslearn._files import first_line, read_json_object, read_names, replacing
 from zslearn.core.batches import checked_batch
+from zslearn.core.encoder_identity import EncoderIdentity
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.features.npy import NpyFile
 from zslearn.signatures.files import ARRAY_DAMAGE
@@ -59,6 +60,8 @@ class FeatureStore:
         self._starts = np.cumsum([0, *(shard.shape[0] for shard in self._shards)])
         self.n_rows = int(self._starts[-1])
         self.names, self.seen = _class_names(self.folder)
+        said = read_description(self.folder).get("encoder")
+        self.encoder = None if said is None else EncoderIdentity.from_dict(said)
         self._y: NDArray[Any] | None = None
 
     def read(self, start: int, stop: int) -> NDArray[Any]:

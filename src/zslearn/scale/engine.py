@@ -9,6 +9,7 @@ from operator import add
 from typing import Any
 
 from zslearn.core.gathered import Gathered
+from zslearn.features import remember_encoder
 from zslearn.scale.pieces import Outline, gather_piece
 from zslearn.scale.planning import plan_for
 
@@ -63,7 +64,9 @@ def fit_pieces(
     while len(parts) > 1:
         groups = [parts[start : start + _FAN_IN] for start in range(0, len(parts), _FAN_IN)]
         parts = [engine.call(add_parts, group) for group in groups]
-    return estimator.learn(engine.result(parts[0]))
+    estimator.learn(engine.result(parts[0]))
+    remember_encoder(estimator, outline.encoder)
+    return estimator
 
 
 def add_parts(parts: list[Gathered]) -> Gathered:

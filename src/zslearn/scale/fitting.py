@@ -6,6 +6,7 @@ import os
 from typing import Any, TypeVar
 
 from zslearn.core.gathered import Gathered
+from zslearn.features import remember_encoder
 from zslearn.scale.block_pass import run_pass
 from zslearn.scale.checkpoint import Checkpoint
 from zslearn.scale.opening import open_source
@@ -87,10 +88,10 @@ def fit_batches(
     True
     """
     noted = _as_checkpoint(checkpoint)
+    source = open_source(data, y)
     gathered = gather(
         estimator,
-        data,
-        y,
+        source,
         classes=classes,
         block_rows=block_rows,
         validation_rows=validation_rows,
@@ -98,6 +99,7 @@ def fit_batches(
         progress=progress,
     )
     estimator.learn(gathered)
+    remember_encoder(estimator, source.encoder)
     if noted is not None:
         noted.remove()
     return estimator

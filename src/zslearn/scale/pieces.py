@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn.core.encoder_identity import EncoderIdentity
 from zslearn.core.gathered import Gathered
 from zslearn.core.learner import MomentPlan
 from zslearn.core.moment_pass import Block, MomentPass
@@ -50,9 +51,15 @@ class RowsOfFile:
 class Outline(Source):
     """What planning needs to know about data that is read elsewhere."""
 
-    def __init__(self, n_features: int, present: NDArray, seen: NDArray | None = None) -> None:
+    def __init__(
+        self,
+        n_features: int,
+        present: NDArray,
+        seen: NDArray | None = None,
+        encoder: EncoderIdentity | None = None,
+    ) -> None:
         self.n_rows, self.n_features, self._present = None, n_features, present
-        self.seen = seen
+        self.seen, self.encoder = seen, encoder
 
     def blocks(self, block_rows: int, skip: int = 0) -> Iterator[Block]:
         """Yield nothing: the tasks read."""
@@ -86,7 +93,7 @@ def pieces_of_files(paths: Sequence[Any]) -> tuple[Outline, list[Piece]]:
     firsts = np.cumsum([0, *(source.n_rows or 0 for source in sources)])
     pieces = [Piece(int(first), path) for first, path in zip(firsts, paths, strict=False)]
     present = np.empty(0) if labels is None else np.unique(labels)
-    return Outline(chain.n_features, present, chain.seen), pieces
+    return Outline(chain.n_features, present, chain.seen, chain.encoder), pieces
 
 
 def gather_piece(piece: Piece, plan: MomentPlan) -> Gathered:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.core.batches import checked_batch
+from zslearn.core.encoder_identity import EncoderIdentity
 from zslearn.core.moment_pass import Block
 from zslearn.exceptions import InvalidInputError
 
@@ -43,6 +44,7 @@ class Source(ABC):
     names: NDArray | None = None
     seen: NDArray | None = None
     files: Sequence[Path] = ()
+    encoder: EncoderIdentity | None = None
 
     @abstractmethod
     def blocks(self, block_rows: int, skip: int = 0) -> Iterator[Block]:
@@ -202,6 +204,11 @@ class ChainSource(Source):
         if len({source.names is None for source in sources}) > 1:
             raise InvalidInputError("some of the files name their classes and some number them.")
         self.seen = sources[0].seen
+        encoders = [source.encoder for source in sources if source.encoder is not None]
+        if any(not encoder.matches(encoders[0]) for encoder in encoders):
+            listed = ", ".join(dict.fromkeys(map(str, encoders)))
+            raise InvalidInputError(f"the stores were made by several encoders: {listed}.")
+        self.encoder = encoders[0] if len(encoders) == len(sources) else None
 
     def blocks(self, block_rows: int, skip: int = 0) -> Iterator[Block]:
         """Yield the blocks of each source, with rows numbered across all of them."""

@@ -27,6 +27,7 @@ class StoreSource(RowSource):
         self.n_rows, self.n_features = self.store.n_rows, self.store.n_features
         self.files = self.store.files()
         self.names, self.seen = self.store.names, self.store.seen
+        self.encoder = self.store.encoder
 
     def read(self, start: int, stop: int) -> NDArray:
         """Return the features of these rows."""

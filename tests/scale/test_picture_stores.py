@@ -1,0 +1,67 @@
+"""Stores of pictures go into one-pass fits, and the model knows their encoder."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.features.tiny_onnx import write_onnx
+from zslearn.datasets import make_shapes
+from zslearn.exceptions import InvalidInputError
+from zslearn.features import ImageEncoder, extract_features, find_pictures, known_encoder
+from zslearn.persistence import load, save
+from zslearn.scale import fit_batches, fit_dask
+from zslearn.zero_shot import SAEClassifier
+
+
+@pytest.fixture(scope="module")
+def shapes():
+    return make_shapes(9, 2, n_per_class=4, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def photos(shapes, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("photos")
+    for i, (label, pixels) in enumerate(zip(shapes.y, shapes.pictures, strict=True)):
+        if label in shapes.split.seen:
+            (folder / label).mkdir(exist_ok=True)
+            Image.fromarray(pixels).save(folder / label / f"{i}.png")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return ImageEncoder(write_onnx(tmp_path_factory.mktemp("net") / "net.onnx"))
+
+
+@pytest.fixture(scope="module")
+def store(photos, encoder, tmp_path_factory):
+    return extract_features(find_pictures(photos), tmp_path_factory.mktemp("s") / "s", encoder)
+
+
+def test_a_store_is_fitted_in_one_pass(shapes, store, encoder, tmp_path):
+    expected = SAEClassifier(shapes.signatures, lam=1.0).fit(np.asarray(store.X), store.y)
+    got = fit_batches(SAEClassifier(shapes.signatures, lam=1.0), store.folder, block_rows=7)
+    np.testing.assert_allclose(got.coef_, expected.coef_, atol=1e-6 * np.abs(expected.coef_).max())
+    save(got, tmp_path / "m.zsl")
+    assert known_encoder(load(tmp_path / "m.zsl")) == encoder.identity
+
+
+def test_a_cluster_tells_the_encoder_too(shapes, store, encoder):
+    model = fit_dask(SAEClassifier(shapes.signatures, lam=1.0), [store.folder])
+    assert known_encoder(model) == encoder.identity
+
+
+def test_stores_of_two_encoders_are_not_mixed(shapes, photos, store, encoder, tmp_path):
+    flip = ImageEncoder(encoder.model, views="flip")
+    other = extract_features(find_pictures(photos), tmp_path / "flip", flip)
+    model = SAEClassifier(shapes.signatures, lam=1.0)
+    with pytest.raises(InvalidInputError, match=r"several encoders: onnx:.*, onnx:.*views flip"):
+        fit_batches(model, [store.folder, other.folder])
+    fit_batches(model, [store.folder, store.folder])
+    assert known_encoder(model) == encoder.identity
+
+
+def test_plain_features_make_a_model_forget_its_encoder(shapes, store):
+    model = fit_batches(SAEClassifier(shapes.signatures, lam=1.0), store.folder)
+    fit_batches(model, np.asarray(store.X), store.y)
+    assert known_encoder(model) is None
