@@ -56,6 +56,14 @@ def test_experiments_that_ask_for_the_same_run_share_it(animals):
     assert [run.key for run in zsl] == [run.key for run in ablation] == [run.key for run in both]
 
 
+def test_only_methods_that_draw_numbers_run_with_every_seed(animals):
+    runs = plan(choose_experiments(["zsl"], ["sae", "ale"]), [animals])
+    seeds = {name: sorted({r.seed for r in runs if r.method == name}) for name in ("sae", "ale")}
+    assert seeds == {"sae": [0], "ale": [0, 1, 2]}
+    assert with_steps("ale", 2).random_state == 2
+    assert with_steps("sae", 2) == "sae"
+
+
 def test_methods_go_to_the_experiments_they_belong_to():
     zsl, clusters = choose_experiments(["zsl", "clustering-equal"], ["rvml", "eszsl"])
     assert zsl.methods == ("eszsl",)

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot import SAEClassifier, ZeroShotTags, make_classifier
 from zslearn.zero_shot.legacy import LegacyCUB
+from zslearn.zero_shot.registry import find_method
 
 STEPS = ("projection", "zscore")
 _DIRECTIONS = {"sae": "decode", "sae-encode": "encode"}
@@ -60,14 +61,18 @@ class BatchStandardizedSAE(SAEClassifier):
         return np.divide(centered, deviation, out=np.zeros_like(centered), where=deviation > 0)
 
 
-def with_steps(name: str) -> Any:
-    """Return a method's name as it is, or an estimator with the steps its name carries."""
+def with_steps(name: str, seed: int = 0) -> Any:
+    """Return a method's name as it is, or an estimator with the steps its name carries.
+
+    A method that draws random numbers becomes an estimator with the seed.
+    """
     base, *steps = name.split("+")
     if name == "legacy_cub-decode":
         return LegacyCUB(direction="decode")
     if not steps:
-        make_classifier(base)  # refuses unknown names before data is read
-        return base
+        if find_method(base).tags.deterministic:  # refuses unknown names before data is read
+            return base
+        return make_classifier(base, random_state=seed)
     if base not in _DIRECTIONS or not set(steps) <= set(STEPS):
         raise InvalidInputError(
             f"{name!r}: steps are {' and '.join(STEPS)}, only for {' and '.join(_DIRECTIONS)}."

@@ -24,7 +24,8 @@ def measure(run: Run) -> dict[str, Any]:
     else:
         protocol = ConventionalProtocol(run.split)
     data = run.source.load()
-    result = evaluate(data, with_steps(run.method), protocol, semantics=run.semantics)
+    method = with_steps(run.method, run.seed)
+    result = evaluate(data, method, protocol, semantics=run.semantics)
     row = result.as_dict() | {"feature_title": result.features}
     return row | ({"series": {"curve": _thinned(result)}} if result.curve is not None else {})
 
