@@ -27,7 +27,10 @@ class TiedLinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """Encode with W and decode with its transpose; how W is learned is up to the subclass."""
 
     parameter_constraints: ClassVar[dict[str, Constraint]] = {"solver": Either(*SOLVERS)}
-    learned_shapes: ClassVar[dict[str, str | None]] = {"coef_": "k d"}
+    learned_shapes: ClassVar[dict[str, str | None]] = {
+        "coef_": "k d",
+        "dimension_names_": "optional names k",
+    }
     solver: Solver
     coef_: NDArray[Any]
 
@@ -81,7 +84,7 @@ class TiedLinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         float
             ``mean ‖x - W ᵀW x‖²``.
         """
-        codes = self.transform(X)
+        codes = np.asarray(self.transform(X))
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         return float(np.mean(np.sum((X - codes @ self.coef_) ** 2, axis=1)))
 
@@ -102,8 +105,33 @@ class TiedLinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             multi_output=True,
             y_numeric=True,
         )
+        self._name_dimensions(y, reset)
         S = S.reshape(len(S), -1)
         return X, S if S.dtype in (np.float32, np.float64) else S.astype(np.float64)
+
+    def _name_dimensions(self, y: Any, reset: bool) -> None:
+        """Keep the column names of a data frame, for `get_feature_names_out` and `set_output`."""
+        names = [name for name in getattr(y, "columns", ()) if isinstance(name, str)]
+        if names and len(names) == len(y.columns):
+            self.dimension_names_ = np.array(names, dtype=object)
+        elif reset and hasattr(self, "dimension_names_"):
+            del self.dimension_names_
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the codes: the columns of S if it was a data frame, or numbers.
+
+        Parameters
+        ----------
+        input_features : object, optional
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str of shape (n_dimensions,)
+        """
+        check_is_fitted(self)
+        named: NDArray[Any] | None = getattr(self, "dimension_names_", None)
+        return super().get_feature_names_out() if named is None else named
 
     @property
     def _n_features_out(self) -> int:

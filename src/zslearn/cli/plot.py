@@ -55,16 +55,9 @@ def _bars(axes: Any, results: Mapping[str, Result], chance: float) -> None:
 
 
 def _curves(axes: Any, results: Mapping[str, Result]) -> None:
-    from zslearn.metrics import OperatingPoint, SeenUnseenCurveDisplay
-
     for name, result in results.items():
-        metrics, point = result.metrics, None
-        if result.curve is None:
-            continue
-        if "gamma" in metrics:
-            sides = (f"calibrated_{side}_accuracy" for side in ("seen", "unseen"))
-            point = OperatingPoint(metrics["gamma"], *(metrics[side] for side in sides))
-        SeenUnseenCurveDisplay(result.curve, name=name, calibrated=point).plot(axes)
+        if result.curve is not None:
+            result.plot(axes, name=name)
 
 
 def _rejection_curves(axes: Any, results: Mapping[str, Result]) -> None:

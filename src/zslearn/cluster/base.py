@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -22,7 +22,7 @@ from zslearn.core.threads import limit_blas_for, limits_blas
 from zslearn.exceptions import InvalidInputError
 
 
-class LinearMapping(TransformerMixin, BaseEstimator):
+class LinearMapping(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Linear map of features to codes in which Euclidean distance suits the labels.
 
     A subclass learns `coef_` of shape (n_components, n_features); the metric is ``coef_ᵀ coef_``.
@@ -51,7 +51,9 @@ class LinearMapping(TransformerMixin, BaseEstimator):
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self, "coef_")
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return self._codes(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
+
+    def _codes(self, X: NDArray) -> NDArray:
         return X @ self.coef_.T.astype(X.dtype)
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[NDArray, NDArray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,19 +75,8 @@ class MLCA(MomentMapping):
         """Whether the code of a sample depends on the other samples of the batch."""
         return bool(self.svd)
 
-    def transform(self, X: Any) -> NDArray:
-        """Map features to codes; with ``svd=True`` the codes depend on the whole batch.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
-        codes = super().transform(X)
+    def _codes(self, X: NDArray) -> NDArray:
+        codes = super()._codes(X)
         codes -= (self.coef_ @ self.mean_).astype(codes.dtype)
         return _left_singular_vectors(codes) if self.svd else codes
 

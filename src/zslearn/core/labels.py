@@ -36,9 +36,6 @@ def plain_labels(labels: Any) -> Any:
     --------
     >>> plain_labels(np.array([True, False], dtype=object))
     array([ True, False])
-    >>> plain_labels(["cat", None])
-    Traceback (most recent call last):
-    zslearn.exceptions.InvalidInputError: The label of row 1 is missing; fill it in or leave ...
     """
     if not _may_hold_objects(labels):
         return labels

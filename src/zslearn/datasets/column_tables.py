@@ -51,8 +51,15 @@ def frame_table(frame: Any) -> ColumnTable:
     names = [str(name) for name in frame.columns]
     _check_distinct(names)
     columns = {name: frame.iloc[:, i].to_numpy() for i, name in enumerate(names)}
-    counted = type(frame.index).__name__ == "RangeIndex"
-    return ColumnTable(columns, None if counted else frame.index.tolist())
+    return ColumnTable(columns, sample_names(frame))
+
+
+def sample_names(features: Any) -> list[Any] | None:
+    """Return the index of a pandas frame; None where it only counts, or there is no frame."""
+    if not is_frame(features) or type(features.index).__name__ == "RangeIndex":
+        return None
+    names: list[Any] = features.index.tolist()
+    return names
 
 
 def parquet_names(path: Path) -> list[str]:

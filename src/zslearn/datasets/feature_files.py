@@ -94,7 +94,7 @@ def load_features(
     array([[1., 2.],
            [3., 4.]])
     """
-    return read_feature_table(Path(path), ignore=ignore, mmap=mmap).X
+    return read_feature_table(path, ignore=ignore, mmap=mmap).X
 
 
 def read_feature_table(

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from zslearn.metrics import RejectionCurve, SeenUnseenCurve
+from zslearn._optional import require
+from zslearn.metrics import (
+    OperatingPoint,
+    RejectionCurve,
+    SeenUnseenCurve,
+    SeenUnseenCurveDisplay,
+)
+from zslearn.signatures.frames import make_html_table
+
+# Metrics in a repr.
+_SHOWN = 3
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """What `evaluate` found.
 
@@ -73,8 +83,57 @@ class Result:
     hubness_skewness: float
     largest_hub_share: float
     largest_hub: Any
-    curve: SeenUnseenCurve | None = field(default=None, repr=False)
-    rejection: RejectionCurve | None = field(default=None, repr=False)
+    curve: SeenUnseenCurve | None = None
+    rejection: RejectionCurve | None = None
+
+    def __repr__(self) -> str:
+        first = [f"{name} {self.metrics[name]:.4f}" for name in list(self.metrics)[:_SHOWN]]
+        more = ", ..." if len(self.metrics) > _SHOWN else ""
+        return (
+            f"Result({self.method} on {self.dataset}, split {self.split}, {self.protocol}: "
+            f"{', '.join(first)}{more})"
+        )
+
+    def _repr_html_(self) -> str:
+        title = f"{self.method} on {self.dataset}, split {self.split}, {self.protocol}"
+        rows = [(name, f"{value:.4f}") for name, value in self.metrics.items()]
+        return make_html_table(title, ["", "value"], rows)
+
+    def plot(self, ax: Any = None, *, name: str | None = None) -> Any:
+        """Draw the curve of a generalized evaluation, or the accuracies of a conventional one.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        name : str, optional
+            Label; by default the method.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        label = self.method if name is None else name
+        if self.curve is not None:
+            display = SeenUnseenCurveDisplay(self.curve, name=label, calibrated=self._calibrated())
+            return display.plot(ax).ax_
+        if ax is None:
+            pyplot = require("matplotlib.pyplot", extra="plot", purpose="Plotting a result")
+            _, ax = pyplot.subplots(figsize=(6, 2), layout="constrained")
+        names = [metric for metric in self.metrics if metric.endswith("accuracy")][::-1]
+        values = [self.metrics[metric] for metric in names]
+        ax.bar_label(ax.barh(names, values, label=label), fmt="%.3f", padding=3)
+        ax.axvline(self.chance, color="black", linestyle=":", label=f"chance {self.chance:.3f}")
+        ax.set(xlim=(0, 1.12))
+        ax.legend(fontsize="small", loc="center right")
+        return ax
+
+    def _calibrated(self) -> OperatingPoint | None:
+        """Return the point of the bias that was chosen without test labels, if one was."""
+        if "gamma" not in self.metrics:
+            return None
+        names = ("gamma", "calibrated_seen_accuracy", "calibrated_unseen_accuracy")
+        return OperatingPoint(*(self.metrics[name] for name in names))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row as a flat dict of plain values.
@@ -99,7 +158,7 @@ class Result:
         return row
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SplitsResult:
     """What `evaluate_splits` found: one result a split, their mean and standard deviation.
 
@@ -113,6 +172,15 @@ class SplitsResult:
     """
 
     results: Sequence[Result]
+
+    def __repr__(self) -> str:
+        first, spread, n = self.results[0], self.std, len(self.results)
+        means = list(self.mean.items())[:_SHOWN]
+        shown = [f"{name} {value:.4f} ± {spread[name]:.4f}" for name, value in means]
+        return (
+            f"SplitsResult({first.method} on {first.dataset}, {n} split{'s' * (n > 1)}, "
+            f"{first.protocol}: {', '.join(shown)})"
+        )
 
     @property
     def mean(self) -> dict[str, float]:

@@ -39,7 +39,7 @@ class OperatingPoint:
         return harmonic_mean(self.seen, self.unseen)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SeenUnseenCurve:
     """Every pair of accuracies a bias on the seen classes can reach.
 
@@ -64,6 +64,31 @@ class SeenUnseenCurve:
     gammas: NDArray[np.float64]
     gaps: NDArray[np.float64]
     average: str
+
+    def __repr__(self) -> str:
+        best = self.oracle.harmonic_mean
+        return (
+            f"SeenUnseenCurve({len(self.seen)} points per {self.average}: area {self.area:.4f}, "
+            f"H {self.uncalibrated.harmonic_mean:.4f} without bias, at most {best:.4f})"
+        )
+
+    def plot(self, ax: Any = None, *, name: str | None = None) -> Any:
+        """Draw the curve; see `SeenUnseenCurveDisplay`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        name : str, optional
+            Label of the curve.
+
+        Returns
+        -------
+        SeenUnseenCurveDisplay
+        """
+        from zslearn.metrics.seen_unseen_display import SeenUnseenCurveDisplay
+
+        return SeenUnseenCurveDisplay(self, name=name).plot(ax)
 
     @property
     def area(self) -> float:

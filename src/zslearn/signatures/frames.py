@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
@@ -25,6 +25,11 @@ def read_frame(frame: Any) -> tuple[list[Any], NDArray[Any], list[str]]:
     return frame.index.tolist(), frame.to_numpy(), [str(column) for column in frame.columns]
 
 
+def read_if_frame(table: Any, make: Callable[[Any], Any]) -> Any:
+    """Return what `make` gives of a frame; anything else as it is."""
+    return make(table) if hasattr(table, "columns") else table
+
+
 def make_frame(names: NDArray[Any], vectors: NDArray[np.float64], dimensions: Sequence[str]) -> Any:
     """Return a frame with the classes as its index."""
     pandas = require("pandas", extra="table", purpose="A data frame")
@@ -43,6 +48,11 @@ def make_html(
         for name, row in zip(names[:_SHOWN], vectors, strict=False)
     ]
     rows += [["…"] * len(head)] * long
+    return make_html_table(title, head, rows)
+
+
+def make_html_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return an HTML table under a title."""
     lines = [_line("th", head), *(_line("td", row) for row in rows)]
     return f"<p>{escape(title)}</p><table>{''.join(lines)}</table>"
 

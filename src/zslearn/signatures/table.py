@@ -266,8 +266,7 @@ class Signatures(NewClasses):
         other : Signatures, DataFrame or mapping
             New classes with the same dimensions, or what `from_dict` takes.
         """
-        if hasattr(other, "columns"):
-            other = Signatures.from_frame(other)
+        other = frames.read_if_frame(other, Signatures.from_frame)
         if not isinstance(other, Signatures):
             checks.check_new_rows(other, self.n_dimensions)
             other = Signatures.from_dict(other, self.dimensions)
@@ -289,7 +288,7 @@ class Signatures(NewClasses):
 
         Parameters
         ----------
-        other : Signatures
+        other : Signatures or DataFrame
             The same classes, in any order.
         names : pair of str
             Block names of this table and of `other`. A table that already has several blocks
@@ -303,6 +302,7 @@ class Signatures(NewClasses):
         >>> both["cat"], both.blocks["word vectors"]
         (array([1. , 0.3, 0.4]), slice(1, 3, None))
         """
+        other = frames.read_if_frame(other, Signatures.from_frame)
         checks.check_same_classes(self, other)
         columns = spaces.side_by_side(self.blocks, other.blocks)
         titles = spaces.block_names(self.blocks, other.blocks, names)

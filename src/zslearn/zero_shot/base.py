@@ -24,7 +24,7 @@ from zslearn.core.rows import RowTransform, are_equal, check_squares
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError, TransductiveBatchError, ZslearnWarning
 from zslearn.signatures import Signatures
-from zslearn.zero_shot.inputs import SIGNATURES, as_signatures, single
+from zslearn.zero_shot.inputs import SIGNATURES, as_signatures, single, warn_if_shuffled
 from zslearn.zero_shot.normalization import normalized_signatures
 from zslearn.zero_shot.prediction import Predictor
 from zslearn.zero_shot.weights import refuses_weights
@@ -146,6 +146,7 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
     def _validated(
         self, X: Any, y: Any, *, reset: bool = True, several: bool = True, **checks: Any
     ) -> tuple[Any, NDArray]:
+        warn_if_shuffled(X, y)
         X, labels = validate_data(
             self,
             single(X),

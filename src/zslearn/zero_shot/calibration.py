@@ -242,6 +242,7 @@ class CalibratedStacking(ZeroShotClassifier):
             With all learned attributes except `estimator_` set.
         """
         check_parameters(self)
+        X = X.to_numpy() if hasattr(X, "columns") else X
         folds = list(self._folds(X, y))
         self._choose_gamma(folds)
         self._fit_temperature(folds)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._optional import require
+from zslearn.signatures.frames import make_html_table
 
-@dataclass(frozen=True)
+# Dimensions in the table that a notebook shows.
+_SHOWN = 10
+
+
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """A score as a sum: what each dimension adds, and what belongs to none of them.
 
@@ -34,6 +41,8 @@ class Explanation:
     >>> why = Explanation.of(["stripes", "swims"], np.array([0.5, -0.75]), 1.0)
     >>> why.score, why.top(1)
     (0.75, [('swims', -0.75)])
+    >>> why
+    Explanation(score 0.75: swims -0.75, stripes +0.5, offset +1)
     """
 
     dimensions: tuple[str, ...]
@@ -53,6 +62,46 @@ class Explanation:
         """Add contributions and offset up to the score."""
         total = float(offset) + float(contributions.sum())
         return cls(tuple(dimensions), contributions, float(offset), total, deviations)
+
+    def __repr__(self) -> str:
+        shown = [f"{name} {value:+.3g}" for name, value in self.top(3)]
+        rest = len(self.dimensions) - len(shown)
+        shown += [f"{rest} more"] * (rest > 0) + [f"offset {self.offset:+.3g}"] * bool(self.offset)
+        return f"Explanation(score {self.score:.4g}: {', '.join(shown)})"
+
+    def _repr_html_(self) -> str:
+        rows = [*self.top(_SHOWN), ("offset", self.offset)]
+        return make_html_table(repr(self), ["", "adds"], [(n, f"{v:+.4g}") for n, v in rows])
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with the column "contribution": index = dimensions."""
+        pandas = require("pandas", extra="table", purpose="A data frame")
+        index = pandas.Index(self.dimensions, name="dimension")
+        return pandas.DataFrame({"contribution": self.contributions}, index=index)
+
+    def plot(self, n: int = 10, *, ax: Any = None) -> Any:
+        """Draw the n dimensions of largest absolute contribution as bars, the largest on top.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        if ax is None:
+            pyplot = require("matplotlib.pyplot", extra="plot", purpose="Plotting an explanation")
+            _, ax = pyplot.subplots(figsize=(6, 1 + 0.3 * n), layout="constrained")
+        names, values = zip(*self.top(n)[::-1], strict=True)
+        colors = ["C0" if value >= 0 else "C3" for value in values]
+        ax.barh([str(name) for name in names], values, color=colors)
+        ax.axvline(0, color="gray", linewidth=0.8)
+        ax.set(xlabel=f"adds to the score of {self.score:.3g}")
+        return ax
 
     def top(self, n: int = 5) -> list[tuple[str, float]]:
         """Return the n dimensions of largest absolute contribution."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from zslearn._parameters import Constraint, check_value
-from zslearn.exceptions import InvalidInputError
+from zslearn.exceptions import InvalidInputError, ZslearnWarning
 from zslearn.signatures import Signatures
 
 
@@ -45,8 +46,27 @@ def single(X: Any) -> Any:
     return X.astype(np.float32) if half else X
 
 
-def one_row(x: Any) -> np.ndarray:
-    """Return one sample as a matrix of one row, or refuse several."""
+def warn_if_shuffled(X: Any, y: Any) -> None:
+    """Warn of a frame and a series with the same index in another order; position pairs them."""
+    indexes: list[Any] = [getattr(part, "index", None) for part in (X, y)]
+    if not all(hasattr(index, "equals") for index in indexes):
+        return
+    ours, theirs = indexes
+    if not ours.equals(theirs) and ours.is_unique and set(ours) == set(theirs):
+        warnings.warn(
+            "the indexes of X and y name the same samples in another order, and rows are paired "
+            "by their position. Pass y.loc[X.index] if the index counts.",
+            ZslearnWarning,
+            stacklevel=6,
+        )
+
+
+def one_row(x: Any) -> Any:
+    """Return one sample as a matrix of one row, or refuse several; pandas keeps its names."""
+    if hasattr(x, "index") and hasattr(x, "to_frame"):
+        return x.to_frame().T
+    if hasattr(x, "columns") and len(x) == 1:
+        return x
     row = x.toarray() if sparse.issparse(x) else np.asarray(x)
     if row.ndim == 2 and len(row) == 1:
         return row
