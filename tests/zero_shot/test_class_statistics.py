@@ -12,14 +12,16 @@ from zslearn.core.nearest import unit_rows
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import ClassKFold
+from zslearn.signatures import Signatures
 from zslearn.zero_shot import EXEMClassifier, GFZSLClassifier, NCMClassifier
 from zslearn.zero_shot.prototypes.exem import support_vectors
 from zslearn.zero_shot.prototypes.gfzsl import log_likelihood
 from zslearn.zero_shot.prototypes.ncm import (
+    below_ancestors,
     discriminant_directions,
     learn_metric,
     ncm_loss,
-    related_means,
+    similar_classes,
 )
 
 
@@ -157,8 +159,8 @@ def test_discriminant_directions_whiten_the_classes(seen):
 @pytest.mark.parametrize("center", [False, True])
 def test_a_seen_signature_takes_its_own_mean(center):
     S = np.random.default_rng(0).standard_normal((5, 3))
-    np.testing.assert_allclose(related_means(S, S, 0.1, center=center), np.eye(5))
-    weights = related_means(S + 0.1, S, 5.0, center=center)
+    np.testing.assert_allclose(similar_classes(S, S, 0.1, center=center), np.eye(5))
+    weights = similar_classes(S + 0.1, S, 5.0, center=center)
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)
 
 
@@ -169,3 +171,30 @@ def test_wrong_parameters_are_refused(data, seen):
         GFZSLClassifier(data.signatures, floor=0).fit(*seen)
     with pytest.raises(InvalidInputError, match="learned must be '"):
         NCMClassifier(data.signatures, learned="lmnn").fit(*seen)
+
+
+def test_a_class_takes_the_mean_of_the_means_of_its_kinds():
+    # kinds: animal, cat, dog; cats: lynx and puma, dog: wolf
+    seen = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1]], float)
+    means = np.array([[0.0], [2.0], [10.0]])
+    ocelot, rock, wolf = [1, 1, 0.5], [0, 0, 0], [1, 0, 1]
+    weights = below_ancestors(np.array([ocelot, rock, wolf], float), seen)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    by_hand = [np.mean([np.mean([0, 2, 10]), np.mean([0, 2]), 10]), 4.0, 10.0]
+    np.testing.assert_allclose((weights @ means)[:, 0], by_hand)
+
+
+def test_ncm_by_ancestors_recognizes_leaves_of_a_tree():
+    rng = np.random.default_rng(0)
+    kinds, leaves = 6, 5
+    centers = 4 * rng.standard_normal((kinds, 8))
+    names = np.array([f"{k}-{i}" for k in range(kinds) for i in range(leaves)])
+    table = Signatures(names, np.kron(np.eye(kinds), np.ones((leaves, 1))) + 0.0)
+    means = np.repeat(centers, leaves, axis=0) + 0.3 * rng.standard_normal((kinds * leaves, 8))
+    rows = np.repeat(np.arange(len(names)), 10)
+    X = means[rows] + 0.2 * rng.standard_normal((len(rows), 8))
+    new = np.array([name.endswith("-0") for name in names])[rows]
+    clf = NCMClassifier(table, related="ancestors", feature_norm=None)
+    clf.fit(X[~new], names[rows][~new])
+    assert clf.best_params_ == {}
+    assert clf.score(X[new], names[rows][new], "unseen") > 0.95

@@ -25,6 +25,7 @@ from zslearn.zero_shot.search import (
 )
 from zslearn.zero_shot.tags import ZeroShotTags
 
+RELATED = ("similar", "ancestors")
 LEARNED = ("ncmml", "whitened", "identity")
 _SEARCH_ROWS = 4000
 
@@ -33,9 +34,12 @@ class NCMClassifier(ZeroShotClassifier):
     """Nearest class mean with a learned metric (Mensink et al., ECCV 2012).
 
     ``P(c|x) ∝ exp(−½ ‖L (x − μ_c)‖²)`` is fitted to the seen classes; the mean of a new class is
-    that of related seen classes, and a sample belongs to the nearest mean under L. The paper takes
-    ancestors and siblings in WordNet as related; here every seen class counts with weight
-    ``softmax(−β ‖s − s_c‖²)``, and a class whose signature was seen keeps its own mean.
+    that of related seen classes, and a sample belongs to the nearest mean under L. By default every
+    seen class counts with weight ``softmax(−β ‖s − s_c‖²)``, for signatures of any kind. The paper
+    goes through WordNet: the mean of an ancestor is that of the seen classes below it, and the mean
+    of a class that of its ancestors (``related="ancestors"``, for signatures that say which kinds a
+    class belongs to, as `zslearn.semantics.match_wordnet` makes them). A class whose signature was
+    seen keeps its own mean.
 
     L is learned inside the discriminant subspace: ``L = M L₀`` with L₀ the directions that
     separate the class means after whitening the within-class covariance ("whitened" stops there),
@@ -47,6 +51,8 @@ class NCMClassifier(ZeroShotClassifier):
         One vector per class, for seen and unseen classes; None means one-hot.
     learned : {"ncmml", "whitened", "identity"}, default="ncmml"
         How far the metric is learned.
+    related : {"similar", "ancestors"}, default="similar"
+        How seen classes make up the mean of a new class.
     beta : "cv" or float, default="cv"
         β, in units of the inverse mean squared distance of two seen signatures.
     center : "cv" or bool, default="cv"
@@ -67,7 +73,7 @@ class NCMClassifier(ZeroShotClassifier):
     Attributes
     ----------
     beta_, center_ : float, bool
-        Values used.
+        Values used, by ``related="similar"``.
     metric_ : ndarray of shape (n_features, n_directions)
         Lᵀ.
     means_ : ndarray of shape (n_seen, n_directions)
@@ -97,6 +103,7 @@ class NCMClassifier(ZeroShotClassifier):
     _free: ClassVar = {"beta": (10.0, 3.0, 30.0, 100.0), "center": (False, True)}
     parameter_constraints: ClassVar = {
         "learned": Either(*LEARNED),
+        "related": Either(*RELATED),
         "beta": Either("cv", Number(above=0)),
         "center": Either("cv", True, False),
         "shrinkage": Number(above=0),
@@ -109,6 +116,7 @@ class NCMClassifier(ZeroShotClassifier):
         signatures: Any = None,
         *,
         learned: str = "ncmml",
+        related: str = "similar",
         beta: float | str = "cv",
         center: bool | str = "cv",
         shrinkage: float = 1.0,
@@ -121,6 +129,7 @@ class NCMClassifier(ZeroShotClassifier):
     ) -> None:
         self.signatures = signatures
         self.learned = learned
+        self.related = related
         self.beta = beta
         self.center = center
         self.shrinkage = shrinkage
@@ -135,17 +144,18 @@ class NCMClassifier(ZeroShotClassifier):
         X = dense(X)
         rows = even_rows(y, _SEARCH_ROWS, np.random.default_rng(self.random_state))
         few, labels = X[rows], y[rows]
-        S, points = self.seen_signatures_, grid_points(self, self._free)
+        free = self._free if self.related == "similar" else {}
+        S, points = self.seen_signatures_, grid_points(self, free)
 
         def judge(fold: Fold) -> list[float]:
             metric, means = self._learn(few[fold.train], fold.y_train)
             Z = few[fold.held_out] @ metric.astype(few.dtype)
-            weights = (related_means(S[fold.new], S[fold.known], **point) for point in points)
+            weights = (similar_classes(S[fold.new], S[fold.known], **point) for point in points)
             ranked = (scores(Z, some @ means, "euclidean") for some in weights)
             return [held_out_accuracy(found, fold.y_held_out) for found in ranked]
 
         chosen = choose_parameters(self, points, unseen_class_folds(self, labels), judge)
-        self.beta_, self.center_ = chosen["beta"], chosen["center"]
+        self.beta_, self.center_ = chosen.get("beta"), chosen.get("center")
         self.metric_, self.means_ = self._learn(X, y)
         self.n_iter_ = int(self.max_iter)
 
@@ -162,18 +172,22 @@ class NCMClassifier(ZeroShotClassifier):
         return L0 @ M.T, means @ M.T
 
     def _prepare(self, S: NDArray) -> NDArray:
-        weights = related_means(S, self.seen_signatures_, self.beta_, center=self.center_)
-        return weights @ self.means_
+        seen = self.seen_signatures_
+        if self.related == "ancestors":
+            return below_ancestors(S, seen) @ self.means_
+        return similar_classes(S, seen, self.beta_, center=self.center_) @ self.means_
 
     def _score(self, X: Features, prepared: NDArray) -> NDArray:
         return scores(dense(X) @ self.metric_.astype(X.dtype), prepared, "euclidean")
 
 
-def related_means(candidates: NDArray, seen: NDArray, beta: float, *, center: bool) -> NDArray:
-    """Weights of the seen classes in the mean of each candidate, of shape (n_candidates, n_seen).
+def similar_classes(candidates: NDArray, seen: NDArray, beta: float, *, center: bool) -> NDArray:
+    """Weights of the seen classes in the mean of each candidate, by their similarity.
 
-    A candidate with the signature of a seen class takes only that class.
+    The shape is (n_candidates, n_seen). A candidate with the signature of a seen class takes only
+    that class.
     """
+    given = candidates, seen
     if center:
         origin = seen.mean(axis=0)
         candidates, seen = candidates - origin, seen - origin
@@ -182,7 +196,26 @@ def related_means(candidates: NDArray, seen: NDArray, beta: float, *, center: bo
     else:
         squared = -scores(candidates, seen, "euclidean")
         unit = distance_unit(seen)
-    weights = softmax(-beta * squared / unit, axis=1)
+    return _own_class_first(softmax(-beta * squared / unit, axis=1), *given)
+
+
+def below_ancestors(candidates: NDArray, seen: NDArray) -> NDArray:
+    """Weights of the seen classes in the mean of each candidate, by the kinds they share.
+
+    Columns say which kinds a class belongs to: a positive number where it does. A kind has the
+    mean of the seen classes in it, a candidate the mean of its kinds; one that shares no kind with
+    a seen class takes all of them alike.
+    """
+    members = (seen > 0).astype(np.float64)
+    sizes = members.sum(axis=0)
+    kinds = ((candidates > 0) & (sizes > 0)) / np.maximum(sizes, 1.0)
+    weights = kinds @ members.T
+    weights[weights.sum(axis=1) == 0] = 1.0
+    return _own_class_first(weights / weights.sum(axis=1, keepdims=True), candidates, seen)
+
+
+def _own_class_first(weights: NDArray, candidates: NDArray, seen: NDArray) -> NDArray:
+    """Give a candidate with the signature of a seen class that class alone."""
     same = (candidates[:, None, :] == seen[None, :, :]).all(axis=2)
     own = same.any(axis=1)
     weights[own] = same[own] / same[own].sum(axis=1, keepdims=True)
