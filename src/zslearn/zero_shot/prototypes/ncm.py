@@ -155,7 +155,8 @@ class NCMClassifier(ZeroShotClassifier):
             return [held_out_accuracy(found, fold.y_held_out) for found in ranked]
 
         chosen = choose_parameters(self, points, unseen_class_folds(self, labels), judge)
-        self.beta_, self.center_ = chosen.get("beta"), chosen.get("center")
+        if self.related == "similar":
+            self.beta_, self.center_ = chosen["beta"], chosen["center"]
         self.metric_, self.means_ = self._learn(X, y)
         self.n_iter_ = int(self.max_iter)
 
