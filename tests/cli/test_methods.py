@@ -5,11 +5,11 @@ from zslearn.zero_shot import METHODS
 
 def test_methods_lists_the_registry(run):
     rows = json.loads(run("methods", "--json").stdout)
-    assert [row["name"] for row in rows] == list(METHODS)
+    assert [row["name"] for row in rows] == [*METHODS, "auto"]
     assert all(row["title"] and row["reference"] and row["kind"] for row in rows)
 
 
 def test_methods_table_has_one_line_a_method(run):
     lines = run("methods").stdout.splitlines()
-    assert len(lines) == len(METHODS) + 2
+    assert len(lines) == len(METHODS) + 3
     assert lines[0].split()[:2] == ["name", "method"]

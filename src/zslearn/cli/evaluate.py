@@ -69,7 +69,7 @@ Examples:
     default="sae",
     show_default=True,
     metavar="NAME[,NAME]|all",
-    help="Methods to measure; see zslearn methods.",
+    help="Methods to measure; see zslearn methods. auto chooses one on held-out classes.",
 )
 @click.option(
     "--protocol",
@@ -229,10 +229,10 @@ def _measured(
     """Evaluate one method; return its row and, if it did not fail, its result."""
     from zslearn.evaluation import evaluate as run
     from zslearn.evaluation import evaluate_splits
-    from zslearn.zero_shot import METHODS
+    from zslearn.zero_shot.registry import find_method
 
     name, estimator = named
-    click.echo(f"{count} {METHODS[name].title} ...", err=True)
+    click.echo(f"{count} {find_method(name).title} ...", err=True)
     try:
         with warnings_as_lines(f"{name}: "):
             result = (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from zslearn.cli.columns import remember_columns
+from zslearn.cli.expectations import expectations
 from zslearn.cli.files import check_target
 from zslearn.cli.guard import warnings_as_lines
 from zslearn.cli.parameters import set_parameters
@@ -28,13 +29,19 @@ Examples:
   zslearn fit photos.store --signatures classes.csv --save model.zsl
   zslearn fit animals --split standard --save model.zsl
   zslearn fit xlsa17/CUB --features effnet_lite0 --method eszsl --save cub.zsl
+  zslearn fit animals --method auto -P time_budget=60 --save model.zsl
   zslearn fit animals --method sae -P lam=0.5 -P direction=encode --save model.zsl
 """
 
 
 @click.command(epilog=EPILOG)
 @source_options
-@click.option("--method", default=DEFAULT, show_default=True, help="See zslearn methods.")
+@click.option(
+    "--method",
+    default=DEFAULT,
+    show_default=True,
+    help="See zslearn methods. auto chooses one on held-out classes.",
+)
 @click.option(
     "-P",
     "--param",
@@ -92,7 +99,7 @@ def fit(
     with user_data(), warnings_as_lines():
         _fit(model, dataset, rows, cluster, checkpoint)
     remember_columns(model, dataset.extra.get("feature_columns", ()))
-    facts = _facts(model, method, len(rows), perf_counter() - start)
+    facts = _facts(model, method, len(rows), perf_counter() - start) | expectations(model)
     from zslearn.features import remember_encoder
     from zslearn.persistence import save
 

@@ -40,8 +40,8 @@ def methods(as_json: bool) -> None:
 
 
 def method_rows() -> list[dict[str, Any]]:
-    """Return one row per method of the registry."""
-    from zslearn.zero_shot import METHODS
+    """Return one row per method of the registry, and what chooses among them."""
+    from zslearn.zero_shot.registry import CHOOSERS, METHODS
 
     return [
         {
@@ -52,5 +52,5 @@ def method_rows() -> list[dict[str, Any]]:
             "cost": method.cost,
             "reference": method.tags.reference,
         }
-        for name, method in METHODS.items()
+        for name, method in (METHODS | CHOOSERS).items()
     ]

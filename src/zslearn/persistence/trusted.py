@@ -51,6 +51,9 @@ FUNCTIONS = {
 }
 # Dataclasses and named tuples that fitted estimators hold.
 RECORDS = {
+    "Expectation": "zslearn.zero_shot.auto.expectation:Expectation",
+    "FoldRanks": "zslearn.zero_shot.auto.judging:FoldRanks",
+    "LearningCurve": "zslearn.zero_shot.auto.expectation:LearningCurve",
     "Moments": "zslearn.core.moments:Moments",
     "PairMoments": "zslearn.core.moments:PairMoments",
     "SeenUnseenCurve": "zslearn.metrics:SeenUnseenCurve",

@@ -7,6 +7,7 @@ from zslearn.zero_shot.registry import METHODS, make_classifier
 from zslearn.zero_shot.tags import ZeroShotTags
 
 if TYPE_CHECKING:
+    from zslearn.zero_shot.auto.classifier import AutoZeroShotClassifier
     from zslearn.zero_shot.base import ZeroShotClassifier
     from zslearn.zero_shot.calibration import CalibratedStacking
     from zslearn.zero_shot.explanation import Explanation
@@ -42,6 +43,7 @@ __all__ = [
     "METHODS",
     "ALEClassifier",
     "AMPClassifier",
+    "AutoZeroShotClassifier",
     "BaFCClassifier",
     "CalibratedStacking",
     "ConSEClassifier",
@@ -81,6 +83,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "AutoZeroShotClassifier": "auto.classifier",
         "CalibratedStacking": "calibration",
         "Explanation": "explanation",
         "Ranking": "recogniser",

@@ -175,7 +175,7 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
             self.signatures_ = Signatures.one_hot(classes.astype(str))
         else:
             self.signatures_ = as_signatures(self.signatures) if table is None else table
-        self._check_known(classes, _remedy(classes, self.signatures_))
+        self._check_known(classes, remedy(classes, self.signatures_))
         self.seen_signatures_ = self._normalized(classes)
 
     def _normalized(self, names: NDArray) -> NDArray:
@@ -232,7 +232,7 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _remedy(classes: NDArray, table: Signatures) -> str:
+def remedy(classes: NDArray, table: Signatures) -> str:
     """Return what to do about training classes without a signature."""
     encoded = classes.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes)))
     if encoded and table.names.dtype.kind == "U":

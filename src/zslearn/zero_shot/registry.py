@@ -274,16 +274,27 @@ METHODS: dict[str, Method] = {
     ),
 }
 
+# What chooses among the methods; no method of its own.
+CHOOSERS: dict[str, Method] = {
+    "auto": Method(
+        "auto.classifier:AutoZeroShotClassifier",
+        "Chosen on held-out classes",
+        ZeroShotTags(closed_form=False, reference="zslearn; see docs/which_method.md"),
+        cost="minutes",
+    ),
+}
+
 
 def find_method(name: str) -> Method:
     """Return the method of that name, or say which name is closest."""
-    if name not in METHODS:
-        near = closest_name(name, METHODS)
+    known = METHODS | CHOOSERS
+    if name not in known:
+        near = closest_name(name, known)
         hint = f" Did you mean {near!r}?" if near is not None else ""
         raise InvalidInputError(
-            f"there is no method {name!r}.{hint} Known methods: {', '.join(METHODS)}."
+            f"there is no method {name!r}.{hint} Known methods: {', '.join(known)}."
         )
-    return METHODS[name]
+    return known[name]
 
 
 def make_classifier(name: str, signatures: Any = None, **parameters: Any) -> ZeroShotClassifier:
@@ -292,7 +303,7 @@ def make_classifier(name: str, signatures: Any = None, **parameters: Any) -> Zer
     Parameters
     ----------
     name : str
-        A key of `METHODS`, for example "sae" or "eszsl".
+        A key of `METHODS`, for example "sae" or "eszsl", or "auto" for the choice among them.
     signatures : Signatures, dict or DataFrame, optional
         One vector per class.
     **parameters

@@ -9,6 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone, is_classifier
 
 from zslearn._parameters import Constraint, Either
+from zslearn.zero_shot.posterior.attribute_naive_bayes import (
+    fit_naive_bayes,
+    is_plain_bayes,
+    naive_bayes_probabilities,
+)
 
 # Probabilities below this count as this, so that their logarithms are finite.
 _LEAST = 1e-12
@@ -47,6 +52,8 @@ class GivenAttributeClassifiers(NamedTuple):
     @classmethod
     def fit(cls, classifier: Any, X: NDArray, targets: NDArray) -> GivenAttributeClassifiers:
         """Fit a clone for each column of zeros and ones, of shape (n_samples, n_dimensions)."""
+        if is_plain_bayes(classifier):
+            return cls(fit_naive_bayes(classifier, X, targets))
         return cls(
             [
                 clone(classifier).fit(X, column) if np.ptp(column) else None
@@ -56,6 +63,11 @@ class GivenAttributeClassifiers(NamedTuple):
 
     def probabilities(self, X: NDArray) -> NDArray:
         """Return the probability of each attribute; 0.5 of those nothing is known about."""
+        known = [i for i, one in enumerate(self.fitted) if one is not None]
+        if known and all(is_plain_bayes(self.fitted[i]) for i in known):
+            P = np.full((len(X), len(self.fitted)), 0.5)
+            P[:, known] = naive_bayes_probabilities([self.fitted[i] for i in known], X)
+            return P
         columns = [
             np.full(len(X), 0.5) if one is None else one.predict_proba(X)[:, 1]
             for one in self.fitted

@@ -1,0 +1,394 @@
+"""A classifier that chooses the method for the data, and says what to expect of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from zslearn._parameters import Either, Number, Whole, check_parameters
+from zslearn._progress import progress_bar, report
+from zslearn.core.all_or_nothing import all_or_nothing
+from zslearn.core.threads import limits_blas
+from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnWarning
+from zslearn.model_selection import Choice
+from zslearn.signatures import Signatures
+from zslearn.zero_shot.auto.choice import class_table, guarded, mean_after_choice
+from zslearn.zero_shot.auto.diagnosis import learning_curve, shuffled_accuracy
+from zslearn.zero_shot.auto.expectation import Expectation, LearningCurve, expect
+from zslearn.zero_shot.auto.judging import Budget, Outcome, Record, Task, judge
+from zslearn.zero_shot.auto.leaderboard import Leaderboard
+from zslearn.zero_shot.auto.portfolio import PORTFOLIO, PREPROCESS, default_names, members_of
+from zslearn.zero_shot.auto.rows import leaderboard_rows
+from zslearn.zero_shot.base import Features, ZeroShotClassifier, remedy
+from zslearn.zero_shot.explanation import Explanation
+from zslearn.zero_shot.inputs import as_signatures, single
+from zslearn.zero_shot.score_form import ScoreForm
+from zslearn.zero_shot.tags import ZeroShotTags
+from zslearn.zero_shot.weights import refuses_weights
+
+MAX_FOLDS = 5
+# What is taken where nothing can be judged.
+FALLBACK = "prototype-regression"
+
+
+class AutoZeroShotClassifier(ZeroShotClassifier):
+    """Judge a portfolio of methods on held-out seen classes and fit the best of them.
+
+    Members are pipelines: a preparation of the features, and a method. They are judged by
+    cross-validation over the seen classes, in stages: all of them on few rows, the best ones on
+    more rows and more repeats. The simplest member whose accuracy is within one standard error of
+    the best is fitted on all rows, and answers from then on. No sample of an unseen class takes
+    part.
+
+    Parameters
+    ----------
+    signatures : Signatures, dict or DataFrame, optional
+        One vector per class, for seen and unseen classes; None means one-hot, and then samples are
+        held out in place of classes.
+    portfolio : "default" or list, default="default"
+        Members, the simplest first: names such as "sae", "standardize > prototype-regression" or
+        "standardize > dap + naive-bayes", unfitted zero-shot classifiers, or pipelines that end in
+        one. A single member is fitted without being judged.
+    preprocess : "all", None or list, default="all"
+        Preparations in the default portfolio, of "standardize", "quantile" and "nystroem"; None is
+        features as they are, scaled to unit length by most methods.
+    time_budget : float, optional
+        Seconds that `fit` may take, about. Members for which there is no time are left out, so that
+        the choice then depends on the machine.
+    cv : "auto" or int, default="auto"
+        Folds over the seen classes. "auto" holds out as many classes as there are unseen ones, in 2
+        to 5 folds.
+    random_state : int or None, default=0
+        Seed of rows, folds and preparations.
+    verbose : int, default=0
+        Above 0, progress goes to stderr.
+
+    Attributes
+    ----------
+    pipeline_ : Pipeline
+        The member taken, fitted on all rows.
+    estimator_ : ZeroShotClassifier
+        Its last step.
+    leaderboard_ : Leaderboard
+        One row per member: accuracy on held-out classes, standard error over classes, rows, folds,
+        seconds, and why it went no further.
+    expected_accuracy_ : Expectation or None
+        The per-class accuracy to expect among the unseen classes, with an interval. None if nothing
+        was judged.
+    learning_curve_ : LearningCurve or None
+        Accuracy by the number of seen classes.
+    shuffled_accuracy_ : float or None
+        Accuracy of the same member if signatures are dealt to the wrong classes. What is above it
+        comes from the signatures.
+    cv_results_ : dict or None
+        Accuracies of the members of the last stage, with scikit-learn's keys.
+    best_params_ : dict
+        The name of the member taken, as "portfolio", if there was a choice.
+
+    Examples
+    --------
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.zero_shot import AutoZeroShotClassifier
+    >>> data = make_zero_shot(random_state=0)
+    >>> seen = data.rows(data.split("standard").seen)
+    >>> clf = AutoZeroShotClassifier(data.signatures, portfolio=["rrzsl", "sae", "iap"])
+    >>> clf = clf.fit(data.X[seen], data.y[seen])
+    >>> clf.best_params_, len(clf.leaderboard_)
+    ({'portfolio': 'rrzsl'}, 3)
+    >>> unseen = data.rows(data.split("standard").unseen)
+    >>> reached = clf.score(data.X[unseen], data.y[unseen], candidates="unseen")
+    >>> clf.expected_accuracy_.low <= reached <= clf.expected_accuracy_.high
+    True
+    """
+
+    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
+        closed_form=False, reference="zslearn; see docs/which_method.md"
+    )
+    parameter_constraints: ClassVar = {
+        "portfolio": PORTFOLIO,
+        "preprocess": PREPROCESS,
+        "time_budget": Either(None, Number(above=0)),
+        "cv": Either("auto", Whole(2)),
+    }
+    learned_shapes: ClassVar = {"seen_signatures_": None}
+
+    def __init__(
+        self,
+        signatures: Any = None,
+        *,
+        portfolio: Any = "default",
+        preprocess: Any = "all",
+        time_budget: float | None = None,
+        cv: int | str = "auto",
+        random_state: int | None = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.signatures = signatures
+        self.portfolio = portfolio
+        self.preprocess = preprocess
+        self.time_budget = time_budget
+        self.cv = cv
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def estimator_(self) -> ZeroShotClassifier:
+        """The fitted classifier of the member taken."""
+        found: ZeroShotClassifier = self.pipeline_.steps[-1][1]
+        return found
+
+    @property
+    def signatures_(self) -> Signatures:  # type: ignore[override]
+        """Every class that can be predicted."""
+        return self.estimator_.signatures_
+
+    @property
+    def leaderboard_(self) -> Leaderboard:
+        """What was judged, the best member first."""
+        check_is_fitted(self)
+        return Leaderboard(self.judged_)
+
+    @refuses_weights
+    @all_or_nothing
+    @limits_blas
+    def fit(self, X: Any, y: Any) -> AutoZeroShotClassifier:
+        """Judge the members and fit the one taken on all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features of the seen classes.
+        y : array-like of shape (n_samples,)
+            Class of each sample.
+
+        Returns
+        -------
+        AutoZeroShotClassifier
+            The fitted classifier.
+        """
+        budget = Budget(perf_counter(), self.time_budget)
+        check_parameters(self)
+        X, labels = self._validated(X, y)
+        task = self._task(X, labels)
+        names = default_names(
+            X.shape[1], preprocess=self.preprocess, sparse=bool(sparse.issparse(X))
+        )
+        members = members_of(self.portfolio, names, self.random_state)
+        total = 12 * len(members) if len(members) > 1 else 0
+        with progress_bar(total, "judging", "fit", show=self.verbose > 0) as bar:
+            outcome = judge(
+                task, members if len(members) > 1 else [], budget, tick=bar.update, say=self._say
+            )
+        taken = self._taken(outcome, len(task.classes))
+        self._refit(task, taken, members, outcome)
+        self._conclude(task, outcome, taken, budget)
+        return self
+
+    def frozen(self) -> ZeroShotClassifier:
+        """Return an unfitted copy that knows the member taken alone, with its parameters.
+
+        Returns
+        -------
+        AutoZeroShotClassifier
+        """
+        check_is_fitted(self)
+        return clone(self).set_params(portfolio=[_frozen(self.pipeline_)])
+
+    def add_classes(self, new: Signatures | Mapping[Any, ArrayLike]) -> AutoZeroShotClassifier:
+        """Make new classes predictable. See `ZeroShotClassifier`."""
+        check_is_fitted(self)
+        self.estimator_.add_classes(new)
+        return self
+
+    def expected_accuracy(self, n_unseen: int) -> Expectation:
+        """Return the accuracy to expect among another number of unseen classes.
+
+        Parameters
+        ----------
+        n_unseen : int
+            At least 2. More than were held out at once is an extrapolation.
+
+        Returns
+        -------
+        Expectation
+        """
+        check_is_fitted(self)
+        if not self.ranks_:
+            raise InvalidInputError(
+                "nothing was judged on held-out classes, so there is nothing to expect. Fit at "
+                "least four seen classes and two members."
+            )
+        growth = 0.0
+        if self.learning_curve_ is not None:
+            before = self.learning_curve_.n_classes[-1]
+            growth = self.learning_curve_.gain(before, len(self.seen_classes_) - before)
+        return expect(self.ranks_, n_unseen, optimism=self.optimism_, growth=growth)
+
+    def _say(self, message: str) -> None:
+        report(self.verbose > 0, f"[auto] {message}")
+
+    def _task(self, X: Any, labels: NDArray) -> Task:
+        """Check classes and signatures, and lay out the folds."""
+        self.seen_classes_, index = np.unique(labels, return_inverse=True)
+        table = None if self.signatures is None else as_signatures(self.signatures)
+        unknown = (
+            [] if table is None else [c for c in self.seen_classes_.tolist() if c not in table]
+        )
+        if table is not None and unknown:
+            raise UnknownClassError(unknown, list(table), remedy(self.seen_classes_, table))
+        n_folds = self._n_folds(table)
+        return Task(X, labels, index, self.seen_classes_, table, n_folds, self.random_state)
+
+    def _n_folds(self, table: Signatures | None) -> int:
+        """Folds that hold out as many classes as are unseen; 0 if none can be made."""
+        n_classes = len(self.seen_classes_)
+        if table is None:
+            return 3 if self.cv == "auto" else int(self.cv)
+        if n_classes < 4:
+            return 0
+        if self.cv != "auto":
+            return min(int(self.cv), n_classes // 2)
+        n_unseen = max(2, int((~np.isin(table.names, self.seen_classes_)).sum()))
+        return int(np.clip(round(n_classes / n_unseen), 2, min(MAX_FOLDS, n_classes // 2)))
+
+    def _taken(self, outcome: Outcome, n_classes: int) -> Record | None:
+        """Return the simplest finalist that is not clearly below the best."""
+        if not outcome.finalists:
+            return None
+        ordered = [one for one in outcome.records if any(one is two for two in outcome.finalists)]
+        table = class_table([one.folds(outcome.n_rows) for one in ordered], n_classes)
+        return ordered[guarded(table)]
+
+    def _refit(
+        self, task: Task, taken: Record | None, members: list[Any], outcome: Outcome
+    ) -> None:
+        """Fit the member taken on all rows."""
+        if taken is not None:
+            member = taken.member
+        elif len(members) == 1:
+            member = members[0]
+        else:
+            member = next((one for one in members if one.name == FALLBACK), members[0])
+            reasons = [one.reason for one in outcome.records if one.reason]
+            why = reasons[0] if reasons else f"{len(task.classes)} seen classes, four are needed"
+            warnings.warn(
+                f"no member could be judged on held-out classes ({why}), so {member.name} was "
+                "taken without a look at the data.",
+                ZslearnWarning,
+                stacklevel=6,
+            )
+        self._say(f"fitting {member.name} on all {len(task.labels)} rows")
+        pipeline = member.pipeline(self.signatures, len(task.labels))
+        self.pipeline_ = pipeline.fit(task.X, task.labels)
+        self.member_ = member.name
+
+    def _conclude(self, task: Task, outcome: Outcome, taken: Record | None, budget: Budget) -> None:
+        """Set what was found out on the way."""
+        self.judged_ = leaderboard_rows(outcome, taken, len(task.classes))
+        self.cv_results_, self.best_params_ = None, {}
+        self.ranks_: list[Any] = []
+        self.optimism_ = 0.0
+        self.expected_accuracy_: Expectation | None = None
+        self.learning_curve_: LearningCurve | None = None
+        self.shuffled_accuracy_: float | None = None
+        if taken is None:
+            return
+        self.best_params_ = {"portfolio": taken.member.name}
+        self.cv_results_ = _results(outcome)
+        if task.signatures is None:
+            return
+        self._measure(task, outcome, taken, budget)
+
+    def _measure(self, task: Task, outcome: Outcome, taken: Record, budget: Budget) -> None:
+        """Find out what to expect of the member taken."""
+        self.ranks_ = taken.folds(outcome.n_rows)
+        n_classes = len(task.classes)
+        ordered = [one.folds(outcome.n_rows) for one in outcome.finalists]
+        table = class_table(ordered, n_classes)
+        own = class_table([self.ranks_], n_classes).mean()
+        self.optimism_ = max(0.0, float(own) - mean_after_choice(table))
+        frozen = _frozen(self.pipeline_)
+
+        def may_go_on() -> bool:
+            return budget.allows(taken.seconds_for(min(len(task.labels), 2000)))
+
+        self._say("shuffled signatures and learning curve")
+        self.shuffled_accuracy_ = shuffled_accuracy(task, frozen, may_go_on)
+        self.learning_curve_ = learning_curve(task, frozen, may_go_on)
+        n_unseen = int((~np.isin(task.signatures.names, task.classes)).sum())
+        held_out = round(n_classes / task.n_folds)
+        self.expected_accuracy_ = self.expected_accuracy(max(2, n_unseen or held_out))
+        self._warn_if_uninformative(task)
+
+    def _warn_if_uninformative(self, task: Task) -> None:
+        """Warn where nothing beats chance, or shuffled signatures do as well."""
+        every = np.concatenate([fold.accuracies for fold in self.ranks_])
+        chance = float(np.mean([1 / fold.shares.shape[1] for fold in self.ranks_]))
+        reached = float(np.mean([fold.accuracies.mean() for fold in self.ranks_])) - self.optimism_
+        error = float(every.std(ddof=1)) / np.sqrt(len(task.classes)) if len(every) > 1 else 0.0
+        against = max(chance, self.shuffled_accuracy_ or 0.0)
+        if reached > against + error:
+            return
+        words = "chance" if against == chance else "signatures dealt to the wrong classes"
+        warnings.warn(
+            f"the best member reaches {reached:.2f} on held-out classes and {words} {against:.2f}: "
+            "the signatures say nothing that these features show. Check that classes and "
+            "signatures belong together, or describe the classes by what can be measured.",
+            ZslearnWarning,
+            stacklevel=7,
+        )
+
+    def _ready_rows(self, X: Any) -> Any:
+        X = validate_data(
+            self, single(X), reset=False, accept_sparse="csr", dtype=[np.float64, np.float32]
+        )
+        for _, step in self.pipeline_.steps[:-1]:
+            X = step.transform(X)
+        return self.estimator_._ready_rows(X)
+
+    def _prepared(self, names: NDArray, vectors: NDArray) -> Any:
+        return self.estimator_._prepared(names, vectors)
+
+    def _explained(self, X: Features, name: Any, vector: NDArray) -> Explanation:
+        return self.estimator_._explained(X, name, vector)
+
+    def _encode(self, X: Features) -> NDArray:
+        return self.estimator_._encode(X)
+
+    def _score(self, X: Features, prepared: Any) -> NDArray:
+        return self.estimator_._score(X, prepared)
+
+    def _form(self, prepared: Any) -> ScoreForm:
+        if len(self.pipeline_.steps) > 1:
+            raise InvalidInputError(
+                f"the member taken, {self.member_}, prepares the features first, which other "
+                "runtimes are not told. Export pipeline_ in place of the classifier."
+            )
+        return self.estimator_._form(prepared)
+
+
+def _frozen(pipeline: Pipeline) -> Pipeline:
+    """Return an unfitted copy of a fitted pipeline, with what its classifier chose as numbers."""
+    before = [(name, clone(step)) for name, step in pipeline.steps[:-1]]
+    name, last = pipeline.steps[-1]
+    return Pipeline([*before, (name, last.frozen())])
+
+
+def _results(outcome: Outcome) -> dict[str, Any]:
+    """Return the accuracies of the last stage with scikit-learn's keys."""
+    found = [
+        [float(fold.accuracies.mean()) for fold in one.folds(outcome.n_rows)]
+        for one in outcome.finalists
+    ]
+    n_folds = min(map(len, found))  # a time budget may cut the last repeats of some
+    points = [{"portfolio": one.member.name} for one in outcome.finalists]
+    return Choice.of(points, np.array([scores[:n_folds] for scores in found]).T).cv_results

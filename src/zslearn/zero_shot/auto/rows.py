@@ -1,0 +1,54 @@
+"""The rows of the leaderboard, from what judging has found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zslearn.zero_shot.auto.choice import class_table, standard_errors
+from zslearn.zero_shot.auto.judging import Outcome, Record
+
+
+def leaderboard_rows(
+    outcome: Outcome, taken: Record | None, n_classes: int
+) -> list[dict[str, Any]]:
+    """Return one row per member, those that got furthest first, then by accuracy.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        What was judged.
+    taken : Record or None
+        The member taken.
+    n_classes : int
+        Number of seen classes.
+
+    Returns
+    -------
+    list of dict
+        With the keys `Leaderboard.columns`.
+    """
+    judged = [one for one in outcome.records if one.ranks]
+    judged.sort(key=lambda one: (-one.most_rows, -len(one.folds(one.most_rows)), -_score(one)))
+    others = [one for one in outcome.records if not one.ranks]
+    return [
+        _row(rank, one, one is taken, n_classes) for rank, one in enumerate([*judged, *others], 1)
+    ]
+
+
+def _score(record: Record) -> float:
+    return record.score(record.most_rows)
+
+
+def _row(rank: int, record: Record, taken: bool, n_classes: int) -> dict[str, Any]:
+    folds = record.folds(record.most_rows)
+    error = standard_errors(class_table([folds], n_classes))[0] if folds else None
+    return {
+        "rank": rank,
+        "member": record.member.name,
+        "accuracy": _score(record) if folds else None,
+        "error": None if error is None else float(error),
+        "rows": record.most_rows,
+        "folds": len(folds),
+        "seconds": record.seconds,
+        "note": "taken" if taken else record.reason,
+    }
