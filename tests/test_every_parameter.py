@@ -48,6 +48,7 @@ VALUES = {
 NOT_FITTED = ("huge",)
 # What makes a fit short.
 QUICK = {"max_iter": 2, "max_epochs": 1, "n_repeats": 1, "n_pairs": 20, "rounds": 1, "n_rounds": 1}
+QUICK |= {"portfolio": [RRZSLClassifier(lam=1.0), SAEClassifier(lam=1.0)]}
 
 
 def public_classes() -> list[type]:

@@ -103,7 +103,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
     >>> clf = AutoZeroShotClassifier(data.signatures, portfolio=["rrzsl", "sae", "iap"])
     >>> clf = clf.fit(data.X[seen], data.y[seen])
     >>> clf.best_params_, len(clf.leaderboard_)
-    ({'portfolio': 'rrzsl'}, 3)
+    ({'portfolio': 'sae'}, 3)
     >>> unseen = data.rows(data.split("standard").unseen)
     >>> reached = clf.score(data.X[unseen], data.y[unseen], candidates="unseen")
     >>> clf.expected_accuracy_.low <= reached <= clf.expected_accuracy_.high
@@ -335,10 +335,12 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         chance = float(np.mean([1 / fold.shares.shape[1] for fold in self.ranks_]))
         reached = float(np.mean([fold.accuracies.mean() for fold in self.ranks_])) - self.optimism_
         error = float(every.std(ddof=1)) / np.sqrt(len(task.classes)) if len(every) > 1 else 0.0
-        against = max(chance, self.shuffled_accuracy_ or 0.0)
-        if reached > against + error:
+        shuffled = self.shuffled_accuracy_ or 0.0
+        if reached > max(chance + error, shuffled):
             return
-        words = "chance" if against == chance else "signatures dealt to the wrong classes"
+        words, against = "chance", chance
+        if shuffled > chance:
+            words, against = "signatures dealt to the wrong classes", shuffled
         warnings.warn(
             f"the best member reaches {reached:.2f} on held-out classes and {words} {against:.2f}: "
             "the signatures say nothing that these features show. Check that classes and "
