@@ -7,13 +7,14 @@ PIP := $(BIN)/pip --disable-pip-version-check -q
 STAMP := $(VENV)/.installed-
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test fuzz sbom test-lowest lint help clean
+.PHONY: demo test test-clients fuzz sbom test-lowest lint help clean
 
 help:
 	@echo "make demo   set up, recognise unseen animals, run a short form of the paper's experiments"
 	@echo "make test   set up and run the tests"
 	@echo "make fuzz   damage the files of every reader thousands of times (CASES=5000) and models (MODELS=10000),"
 	@echo "            kill writers at random moments (KILLS=45 cases per writer)"
+	@echo "make test-clients  ask zslearn serve by the clients of Triton, KServe and MLServer, each in its own venv"
 	@echo "make sbom   write the list of all packages needed, with versions and licenses, to sbom.json"
 	@echo "make lint   ruff, mypy and the import rules"
 	@echo "make test-lowest  a smoke with the oldest versions that pyproject.toml allows"
@@ -49,6 +50,22 @@ fuzz: $(STAMP)dev
 	ZSLEARN_FUZZ_CASES=$(or $(CASES),5000) ZSLEARN_FUZZ_MODELS=$(or $(MODELS),10000) \
 		ZSLEARN_KILL_CASES=$(or $(KILLS),45) \
 		$(BIN)/python -m pytest -n 2 tests/fuzz tests/kill $(ARGS)
+	ZSLEARN_SERVE_CASES=$(or $(REQUESTS),10000) ZSLEARN_SERVE_KILLS=$(or $(SERVE_KILLS),50) \
+		$(BIN)/python -m pytest tests/serve/test_hostile.py tests/serve/test_program.py $(ARGS)
+
+# Clients of the Open Inference Protocol, as released; their needs collide, so each has its own venv.
+CLIENTS ?= triton kserve mlserver
+CLIENT_triton := tritonclient[http]==2.73.0
+CLIENT_kserve := kserve==0.21.0
+CLIENT_mlserver := mlserver==1.7.1
+
+.venv-clients/%/.installed: Makefile
+	$(PYTHON) -m venv .venv-clients/$*
+	.venv-clients/$*/bin/pip --disable-pip-version-check -q install '$(CLIENT_$*)'
+	@touch $@
+
+test-clients: $(STAMP)dev $(CLIENTS:%=.venv-clients/%/.installed)
+	$(BIN)/python -m pytest tests/serve/test_clients.py $(ARGS)
 
 sbom: $(STAMP)dev
 	$(BIN)/python scripts/dependencies.py --sbom sbom.json
@@ -60,4 +77,4 @@ lint: $(STAMP)dev
 	$(BIN)/lint-imports
 
 clean:
-	rm -rf $(VENV) $(LOWEST) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) .venv-clients .pytest_cache .mypy_cache .ruff_cache .hypothesis

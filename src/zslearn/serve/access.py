@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+import traceback
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -56,8 +57,10 @@ class AccessMiddleware:
         except Disconnected:
             pass
         except Exception as error:
+            refusal = _refusal(error, scope)
+            _let_go(error)
             if status == GONE:
-                await _refusal(error, scope)(scope, receive, send_noted)
+                await refusal(scope, receive, send_noted)
         finally:
             self._observe(scope, status, time.perf_counter() - start)
 
@@ -79,3 +82,11 @@ def _refusal(error: Exception, scope: Scope) -> Any:
         return error_response(503, "not enough memory for this request.", 1)
     log.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
     return error_response(500, "the server failed; its log says why.")
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Free what the frames of an error hold, such as bodies; they would wait for the collector."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__

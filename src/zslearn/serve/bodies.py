@@ -12,6 +12,8 @@ from zslearn.serve.settings import Limits
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 # What zlib calls the formats; a "deflate" body may lack the header that it should have.
 _WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+# A body is decompressed in pieces, so that a bomb never holds more than the limit.
+PIECE = 2**20
 
 
 class Disconnected(Exception):
@@ -73,12 +75,16 @@ def _window(kind: str, body: bytes) -> int:
 
 def _inflated(body: bytes, window: int, limit: int) -> bytes:
     stream = zlib.decompressobj(window)
-    content = stream.decompress(body, limit + 1)
-    if len(content) > limit:
-        raise _too_large(limit, " after decompression")
+    parts, rest, size = [], body, 0
+    while rest and not stream.eof:
+        parts.append(stream.decompress(rest, PIECE))
+        rest, size = stream.unconsumed_tail, size + len(parts[-1])
+        if size > limit:
+            parts.clear()
+            raise _too_large(limit, " after decompression")
     if not stream.eof or stream.unused_data:
         raise refuse("the compressed body ends too early, or something follows it.")
-    return content
+    return b"".join(parts)
 
 
 def _too_large(limit: int, when: str = "") -> RequestError:
