@@ -1,5 +1,8 @@
 """Jobs that write files: how each runs, what it leaves when killed, what it gives in the end."""
 
+import json
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +11,7 @@ import numpy as np
 from PIL import Image
 
 from tests.features.tiny_onnx import write_onnx
+from tests.reproduce.test_runner import without_times
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError
 from zslearn.features import (
@@ -25,6 +29,7 @@ from zslearn.zero_shot import SAEClassifier
 DATA = make_zero_shot(n_per_class=30, random_state=0)
 MODELS = [SAEClassifier(DATA.signatures, lam=lam).fit(DATA.X, DATA.y) for lam in (0.1, 1.0)]
 KEYS = [f"run {i}" for i in range(40)]
+METHODS = ["mlca", "lda", "kissme", "rca"]
 
 
 @dataclass(frozen=True)
@@ -128,10 +133,32 @@ def look_at_pictures(folder):
         assert FeatureStore(folder / "store").n_rows == 100
 
 
+def reproduce(folder):
+    """Become the program itself, with its worker processes."""
+    experiment = ["clustering-equal", "--quick", "--methods", ",".join(METHODS)]
+    given = [*experiment, "--no-plots", "--jobs", "1", "--out", str(folder / "out")]
+    os.dup2(2, 1)  # standard output is that of the attack
+    os.execv(sys.executable, [sys.executable, "-m", "zslearn", "reproduce", *given])
+
+
+def look_at_rows(folder):
+    methods = [row["method"] for row in ResultsFile(folder / "out" / "results.jsonl").rows()]
+    assert methods == METHODS[: len(methods)]
+    assert all(path.stat().st_size for path in folder.glob("out/tables/*"))
+
+
+def measured(folder):
+    """Every line but its times and its machine, and which files were made of them."""
+    lines = (folder / "out" / "results.jsonl").read_text().splitlines()
+    rows = without_times([json.loads(line) for line in lines])
+    return rows, sorted(path.name for path in folder.rglob("*"))
+
+
 JOBS = {
     "save": Job(save_models, look_at_model, files),
     "fit": Job(fit, look_at_model, files, prepare_rows),
     "store": Job(write, look_at_store, files),
     "results": Job(add_rows, look_at_results, files),
     "features": Job(extract, look_at_pictures, files, prepare_pictures),
+    "reproduce": Job(reproduce, look_at_rows, measured),
 }

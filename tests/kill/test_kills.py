@@ -20,13 +20,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
-@pytest.mark.parametrize("name", ["save", "fit", "store", "results", "features"])
+@pytest.mark.parametrize("name", ["save", "fit", "store", "results", "features", "reproduce"])
 def test_a_killed_writer_does_no_harm(name):
     if name == "features" and importlib.util.find_spec("onnxruntime") is None:
         pytest.skip("onnxruntime is not installed")
+    cases = CASES if name != "reproduce" else -(-CASES // 4)  # a program and its workers: seconds
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, "-m", "tests.kill.attack", name, "0", str(CASES)],
+        [sys.executable, "-m", "tests.kill.attack", name, "0", str(cases)],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,

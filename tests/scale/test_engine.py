@@ -1,11 +1,17 @@
 """An engine is a class with two methods."""
 
-import numpy as np
+from functools import reduce
+from operator import add
 
+import numpy as np
+import pytest
+from sklearn.preprocessing import normalize
+
+from zslearn.core.gathered import gather_rows
 from zslearn.features import write_store
 from zslearn.scale import Engine
 from zslearn.scale.engine import fit_pieces
-from zslearn.scale.pieces import pieces_of_array, pieces_of_files
+from zslearn.scale.pieces import gather_piece, pieces_of_array, pieces_of_files
 from zslearn.scale.source import ArraySource
 from zslearn.zero_shot import SAEClassifier
 
@@ -47,9 +53,29 @@ def test_any_engine_gives_the_model_of_fit(data, seen, monkeypatch, tmp_path):
     np.testing.assert_allclose(got.coef_, expected.coef_, atol=1e-10)
 
 
-def test_single_precision_agrees_to_what_the_docs_say(data, seen, monkeypatch):
+@pytest.fixture
+def single(seen, monkeypatch):
+    """Rows of single precision that are cut into several pieces."""
     monkeypatch.setattr("zslearn.scale.pieces._PIECE_BYTES", 1)
-    X, y = np.tile(seen[0].astype(np.float32), (5, 1)), np.tile(seen[1], 5)
+    return np.tile(seen[0].astype(np.float32), (5, 1)), np.tile(seen[1], 5)
+
+
+@pytest.mark.parametrize("shift", [0, 5])
+def test_sums_of_single_precision_agree_to_what_the_docs_say(data, single, shift):
+    X, y = single[0] + np.float32(shift), single[1]
+    model = SAEClassifier(data.signatures, lam=1.0)
+    _, pieces = pieces_of_array(ArraySource(X, y))
+    assert len(pieces) > 1
+    got = reduce(add, [gather_piece(piece, model.moment_plan()) for piece in pieces]).total
+    rows = normalize(X)
+    in_memory = gather_rows(rows, y).total
+    for expected in (in_memory.gram, rows.T.astype(np.float64) @ rows.astype(np.float64)):
+        largest = np.abs(expected).max()
+        np.testing.assert_allclose(got.gram, expected, rtol=0, atol=1e-6 * largest)
+
+
+def test_single_precision_agrees_to_what_the_docs_say(data, single):
+    X, y = single
     expected = SAEClassifier(data.signatures, lam=1.0).fit(X, y)
     cut = pieces_of_array(ArraySource(X, y))
     got = fit_pieces(SAEClassifier(data.signatures, lam=1.0), cut, HereAndNow())

@@ -36,8 +36,8 @@ def fit_dask(
 
     Workers compute class counts, class sums and Gram matrices of their blocks; these are added in a
     tree, and the equation is solved once, here. The result is that of `fit_batches`, even if
-    workers come, go or are killed in the meantime, up to the order of the sums: coefficients agree
-    to 1e-10 of the largest for float64 and to 1e-6 for float32.
+    workers come, go or are killed in the meantime, up to the order of the sums: for float64 the
+    coefficients agree to 1e-10 of the largest, for float32 the sums to 1e-6 of the largest.
 
     Parameters
     ----------
