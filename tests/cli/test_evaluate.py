@@ -151,13 +151,13 @@ def test_more_folds_than_classes_and_plots_of_folds_are_refused(run, refused, ow
 
 
 def test_steps_and_classifiers_by_name(run, refused, own):
-    options = ["--method", "dap", "-P", "classifier=gaussian-nb", "--preprocess", "standardize,pca"]
+    options = ["--method", "dap", "-P", "classifier=gaussian-nb", "-P", "threshold=attribute"]
+    options += ["--preprocess", "standardize,pca"]
     (row,) = json.loads(run("evaluate", *own_arguments(own), *options, "--json").stdout)
     unseen = ["unseen0", "unseen1", "unseen2"]
     data = load_table(own / "all.csv", own / "all_y.csv", own / "classes.csv", unseen=unseen)
-    by_hand = make_pipeline(
-        StandardScaler(), PCA(0.99, random_state=0), DAPClassifier(classifier=GaussianNB())
-    )
+    last = DAPClassifier(classifier=GaussianNB(), threshold="attribute")
+    by_hand = make_pipeline(StandardScaler(), PCA(0.99, random_state=0), last)
     assert row["per_class_accuracy"] == measure(data, by_hand).metrics["per_class_accuracy"]
     line = refused("evaluate", *own_arguments(own), "--preprocess", "standardise")
     assert "there is no transformer 'standardise'. Did you mean 'standardize'?" in line
