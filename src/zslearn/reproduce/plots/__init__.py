@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from zslearn.reproduce.plots.clusters import cluster_plots
 from zslearn.reproduce.plots.curves import curve_plots
 from zslearn.reproduce.plots.diagnosis import diagnosis_plots
+from zslearn.reproduce.plots.open import open_plots
 from zslearn.reproduce.plots.style import Plot
 from zslearn.reproduce.tables.selection import Row, latest
 
@@ -26,5 +27,5 @@ def make_plots(rows: Iterable[Row]) -> Iterator[Plot]:
     Plot
     """
     current = latest(rows)
-    for draw in (cluster_plots, diagnosis_plots, curve_plots):
+    for draw in (cluster_plots, diagnosis_plots, curve_plots, open_plots):
         yield from draw(current)

@@ -13,6 +13,7 @@ KINDS = {
     "zero-shot": "zero_shot",
     "diagnosis": "diagnosis",
     "cost": "cost",
+    "open": "open",
     "class-splits": "class_splits",
     "clustering": "clustering",
     "clustering-tables": "clustering_tables",

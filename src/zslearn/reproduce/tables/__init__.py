@@ -24,6 +24,7 @@ MAKERS = {
     "flowers": "flowers:flowers_tables",
     "clustering-tables": "clustering_tables:sample_tables",
     "clustering-new-classes": "clustering_tables:class_tables",
+    "open": "open:open_tables",
     "splits": "class_splits:split_tables",
     "splits-parts": "class_splits:part_tables",
     "splits-hard": "class_splits:hard_tables",
