@@ -153,6 +153,45 @@ def test_bad_pictures_are_left_out_of_an_answer(run, picture_model, photos, refu
     assert "there is no picture none.png" in refused("predict", picture_model, "none.png")
 
 
+def test_the_ending_of_a_picture_does_not_matter(run, picture_model, photos, refused):
+    picture = next((photos / "new").rglob("*.png"))
+    for name in ("photo", "photo.heic", "photo.JPEG"):
+        shutil.copy(picture, photos / name)
+    names = [photos / name for name in ("photo", "photo.heic", "photo.JPEG")]
+    (photos / "note.txt").write_text("no picture")
+    result = run("predict", picture_model, picture, *names, photos / "note.txt", "--json")
+    assert result.exit_code == 0, result.output
+    assert "note.txt cannot be read as a picture" in result.stderr
+    rows = json.loads(result.stdout)
+    assert [row["sample"] for row in rows] == [str(path) for path in (picture, *names)]
+    assert len({(row["class"], row["score"]) for row in rows}) == 1
+    line = refused("predict", picture_model, photos / "note.txt")
+    assert "note.txt cannot be read as a picture" in line
+
+
+def test_pictures_that_were_not_encoded_are_named(photos, refused):
+    seen, table = photos / "seen", photos / "classes.csv"
+    line = refused("fit", seen, "--signatures", table, "--save", photos / "m.zsl")
+    assert f"holds pictures; encode them by: zslearn features {seen} --out STORE" in line
+    picture = next(seen.rglob("*.png"))
+    line = refused("features", picture, "--out", photos / "s")
+    assert "is a file; give the folder that holds the pictures" in line
+
+
+def test_classes_come_from_a_list(run, photos):
+    first, second = sorted(path for path in (photos / "seen").rglob("*.png"))[:2]
+    lines = [
+        f"{path.relative_to(photos / 'seen')},{name}"
+        for path, name in ((first, "one"), (second, "two"))
+    ]
+    (photos / "labels.csv").write_text("\n".join(["file,class", *lines]) + "\n")
+    arguments = ["--labels", photos / "labels.csv", "--out", photos / "s"]
+    encoder = f"onnx:{photos / 'net.onnx'}"
+    result = run("features", photos / "seen", *arguments, "--encoder", encoder)
+    assert result.exit_code == 0, result.output
+    assert PictureStore.open(photos / "s").y.tolist() == ["one", "two"]
+
+
 def test_vectors_of_another_encoder_are_refused(run, picture_model, photos, refused):
     write_onnx(photos / "other.onnx", mean=True)
     other = f"onnx:{photos / 'other.onnx'}"

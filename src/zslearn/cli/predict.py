@@ -78,7 +78,8 @@ def predict(
         _add_classes(classifier, options["add_classes"])
     names, X = read_samples(classifier, model, samples, options["ignore"])
     candidates = _candidates(classifier, options)
-    click.echo(f"Naming {len(X)} samples among {len(candidates)} classes ...", err=True)
+    what = "1 sample" if len(X) == 1 else f"{len(X)} samples"
+    click.echo(f"Naming {what} among {len(candidates)} classes ...", err=True)
     with user_data(), warnings_as_lines():
         rows = [row for block in _answers(classifier, X, candidates, top, reject) for row in block]
     rows = [{"sample": name} | row for name, row in zip(names, rows, strict=True)]

@@ -37,13 +37,19 @@ def read_samples(
 
 
 def _is_of_pictures(path: str, classifier: Any) -> bool:
-    """Say whether a path is a picture, or a folder of them for a model that takes pictures."""
+    """Say whether a path is a picture, or a folder of them for a model that takes pictures.
+
+    To such a model every file is a picture that has no ending of a table; what is none is found out
+    when it is read.
+    """
+    from zslearn.datasets.feature_files import ENDINGS
     from zslearn.features import is_picture_store, known_encoder
     from zslearn.features.pictures import IMAGE_SUFFIXES
 
+    takes_pictures, ending = known_encoder(classifier) is not None, Path(path).suffix.lower()
     if os.path.isdir(path):
-        return known_encoder(classifier) is not None and not is_picture_store(path)
-    return Path(path).suffix.lower() in IMAGE_SUFFIXES
+        return takes_pictures and not is_picture_store(path)
+    return ending in IMAGE_SUFFIXES or (takes_pictures and ending not in ENDINGS)
 
 
 def _encoded(classifier: Any, model: str, paths: Sequence[str]) -> Samples:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -121,6 +122,19 @@ class Source:
         table = table.normalized("l2-block")
         return replace(dataset, semantics={name: table, **dataset.semantics})
 
+    def _check_no_pictures(self) -> None:
+        """Say what to do with a folder of pictures that has not been encoded."""
+        from zslearn.datasets.feature_files import ENDINGS
+        from zslearn.features.pictures import IMAGE_SUFFIXES
+
+        root = Path(str(self.path))
+        endings = {path.suffix.lower() for path in root.rglob("*")} if root.is_dir() else set()
+        if endings & IMAGE_SUFFIXES and not endings & set(ENDINGS):
+            raise InvalidInputError(
+                f"{root} holds pictures; encode them by: zslearn features {root} --out STORE, and "
+                "give that STORE."
+            )
+
     def _check_usage(self) -> None:
         given = [name for name in OWN_FILES if getattr(self, name) is not None]
         if self.path is None and len(given) < len(OWN_FILES):
@@ -136,6 +150,7 @@ class Source:
                 raise click.UsageError("--semantics and --split are for a data set PATH")
             return
         if self.path is not None and (self.labels or self.signatures or self.unseen):
+            self._check_no_pictures()
             raise click.UsageError(
                 "--labels, --signatures and --unseen are for your own files, without a PATH, and "
                 "--signatures for a store made by zslearn features"

@@ -68,6 +68,8 @@ def find_pictures(folder: str | Path, labels: str | Path | None = None) -> list[
     [('cat/1.jpg', 'cat'), ('dog/old/2.jpg', 'dog')]
     """
     root = Path(folder)
+    if root.is_file():
+        raise InvalidInputError(f"{root} is a file; give the folder that holds the pictures.")
     if not root.is_dir():
         raise MissingFileError(f"There is no folder {str(root)!r}; check the path.")
     if labels is not None:
