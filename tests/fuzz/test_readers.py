@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ONCE_FAILED = {
     "results": [1261],
     "mat73": [346],  # three gigabytes, or a crash
+    "zarr": [701],
     "store": [285],
     "picture_store": [201, 204, 209, 237, 261],
 }

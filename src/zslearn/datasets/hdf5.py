@@ -21,7 +21,7 @@ DAMAGE = (
     TypeError,
     LookupError,
     AttributeError,
-    OverflowError,
+    ArithmeticError,
     MemoryError,
     SystemError,
 )

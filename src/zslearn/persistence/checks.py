@@ -155,7 +155,6 @@ def _answers(model: Any) -> NDArray[Any]:
         return np.asarray(model.transform(X))
     names = model.candidate_names()
     some = names[:: -(-len(names) // _TRIAL_CANDIDATES)]
-    model.predict(X, some)
     return np.asarray(model.decision_function(X, some))
 
 

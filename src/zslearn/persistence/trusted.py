@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -127,6 +128,7 @@ def record_class(name: str) -> type | None:
     return _imported(RECORDS.get(name))
 
 
+@cache
 def _known_estimators() -> dict[str, str]:
     """Return the table above with every public zero-shot classifier and every named method."""
     public = {
