@@ -5,8 +5,9 @@
 
 cce19b0 is the last commit before models were checked when they are loaded. Two processes, one with
 each source, do the same thing in turns, one BLAS thread each, and the ratio is that of the fewest
-CPU seconds each ever took. ``bare`` is what safetensors alone takes to read the file. The old code kept the candidates of the last ``predict`` in a cache that could give wrong answers;
-now a recogniser keeps them, so ``prepared`` compares ``predict`` then with a recogniser now.
+CPU seconds each ever took. ``bare`` is what safetensors alone takes to read the file. The old code
+kept the candidates of the last ``predict`` in a cache that could give wrong answers; now a
+recogniser keeps them, so ``prepared`` compares ``predict`` then with a recogniser now.
 """
 
 from __future__ import annotations

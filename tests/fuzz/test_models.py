@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline, make_union
 from tests.fuzz.mutation import changed_model
 from zslearn.cluster import SupervisedKMeans, make_mapping
 from zslearn.datasets import make_zero_shot
-from zslearn.exceptions import ModelFileError
+from zslearn.exceptions import ModelFileError, ZslearnWarning
 from zslearn.persistence import container, load, save
 from zslearn.persistence.encoding import Encoder
 from zslearn.persistence.trusted import estimator_name
@@ -51,7 +51,7 @@ STEPS = {
         )
     ],
 }
-KINDS = [*METHODS.split(), "calibrated", "kmeans", "neighbors", *STEPS]
+KINDS = [*METHODS.split(), "calibrated", "kmeans", "neighbors", "auto", *STEPS]
 #: The seed of each case that once gave other answers without a word, or a raw exception.
 ONCE_FAILED = {
     "mlzsc": [654],
@@ -79,6 +79,9 @@ def fitted(kind, data):
         return SupervisedKMeans(make_mapping("lda")).fit(X, y)
     if kind == "calibrated":
         return CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), cv=2).fit(X, y)
+    if kind == "auto":
+        with pytest.warns(ZslearnWarning, match="the signatures say nothing"):
+            return make_classifier(kind, data.signatures).fit(X, y)
     if kind == "neighbors":
         return make_classifier("iap", data.signatures, classifier=KNeighborsClassifier(3)).fit(X, y)
     if kind in STEPS:
