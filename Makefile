@@ -7,7 +7,7 @@ PIP := $(BIN)/pip --disable-pip-version-check -q
 STAMP := $(VENV)/.installed-
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test test-clients fuzz sbom test-lowest lint help clean
+.PHONY: demo test test-clients docs fuzz sbom test-lowest lint help clean
 
 help:
 	@echo "make demo   set up, recognise unseen animals, run a short form of the paper's experiments"
@@ -16,6 +16,7 @@ help:
 	@echo "            kill writers at random moments (KILLS=45 cases per writer)"
 	@echo "make test-clients  ask zslearn serve by the clients of Triton, KServe and MLServer, each in its own venv"
 	@echo "make sbom   write the list of all packages needed, with versions and licenses, to sbom.json"
+	@echo "make docs   build the documentation into docs/_build/html, run its examples, check its links"
 	@echo "make lint   ruff, mypy and the import rules"
 	@echo "make test-lowest  a smoke with the oldest versions that pyproject.toml allows"
 	@echo "make clean  remove the environment and caches"
@@ -31,12 +32,20 @@ $(STAMP)dev: $(BIN)/python $(SOURCES)
 	$(PIP) install -c constraints.txt -e '.[test,lint]'
 	@touch $@ $(STAMP)run
 
+$(STAMP)docs: $(BIN)/python $(SOURCES)
+	$(PIP) install -c constraints.txt -e '.[docs]'
+	@touch $@ $(STAMP)run
+
 demo: $(STAMP)run
 	$(BIN)/zslearn demo
 	$(BIN)/zslearn reproduce zsl gzsl clustering-equal --quick --no-plots --out reproduced
 
 test: $(STAMP)dev
 	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+docs: $(STAMP)docs
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	$(BIN)/python scripts/check_site.py docs/_build/html
 
 $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	$(PYTHON) -m venv --clear $(LOWEST)
@@ -77,4 +86,5 @@ lint: $(STAMP)dev
 	$(BIN)/lint-imports
 
 clean:
+	rm -rf docs/_build docs/api docs/auto_examples docs/sg_execution_times.rst
 	rm -rf $(VENV) $(LOWEST) .venv-clients .pytest_cache .mypy_cache .ruff_cache .hypothesis

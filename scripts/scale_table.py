@@ -1,4 +1,4 @@
-"""Write the table of docs/performance.md: what the benchmarks of scale measured, and the targets.
+"""Write the table of docs/benchmarks.md: what the benchmarks of scale measured, and the targets.
 
     python scripts/scale_table.py [--check]
 
@@ -114,5 +114,5 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    page = pages.ROOT / "docs" / "performance.md"
+    page = pages.ROOT / "docs" / "benchmarks.md"
     pages.main(__doc__.splitlines()[0], {page: pages.filled(page, {"scale": table()})})

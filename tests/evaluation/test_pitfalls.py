@@ -41,7 +41,9 @@ def page(name):
 
 
 def test_every_pitfall_names_tests_that_exist():
-    sections = re.split(r"^## ", page("pitfalls.md").read_text(encoding="utf-8"), flags=re.M)[1:]
+    sections = re.split(r"^## ", page("pitfalls_tests.md").read_text(encoding="utf-8"), flags=re.M)[
+        1:
+    ]
     assert [int(section.split(".")[0]) for section in sections] == list(range(1, 18))
     for section in sections:
         named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", section)

@@ -61,8 +61,8 @@ def load_features(
         - ``.npz``: the same under the name ``X``, or as the only array.
         - ``.csv``: one sample per line, with or without a header line; a first column that holds
           text, or has no name in the header, is treated as identifiers and left out. Semicolons,
-      tabs and blanks between the cells, decimal commas, comments above the table, R's row names
-      and delimiters at the end of the lines are detected.
+          tabs and blanks between the cells, decimal commas, comments above the table, R's row
+          names and delimiters at the end of the lines are detected.
         - ``.parquet``: the same as a table; the index of pandas is treated as identifiers.
         - ``.xlsx``: the same in the first sheet (both need ``pip install 'zslearn[table]'``).
     ignore : collection of str, default=()

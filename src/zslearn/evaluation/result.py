@@ -141,7 +141,7 @@ class Result:
         Returns
         -------
         dict
-            Metrics under their own names, chosen parameters as "chosen_...", and the settings as
+            Metrics under their own names, chosen parameters as ``chosen_...``, and the settings as
             one line of text.
         """
         row: dict[str, Any] = {}
@@ -196,7 +196,7 @@ class SplitsResult:
         }
 
     def as_dict(self) -> dict[str, Any]:
-        """Return one flat row: each metric's mean under its name and "..._std" beside it."""
+        """Return one flat row: each metric's mean under its name and ``..._std`` beside it."""
         first = self.results[0]
         row: dict[str, Any] = {
             name: getattr(first, name)

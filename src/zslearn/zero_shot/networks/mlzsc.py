@@ -72,7 +72,7 @@ class MLZSCClassifier(NetworkClassifier):
         Centering and scale of normalized features and signatures, from the training data.
     learning_rate_, n_epochs_ : float, int
         Values used.
-    loss_curve_ : ndarray of shape (n_epochs_,)
+    loss_curve_ : ndarray of shape (n_epochs,)
         Mean loss of each epoch of the final training.
     cv_results_ : dict or None
         Held-out accuracy of every setting after every epoch, with scikit-learn's keys.

@@ -58,7 +58,7 @@ class ALEClassifier(BilinearClassifier):
         Mean of the normalized training features; zero if they are not centered.
     learning_rate_, center_, n_epochs_ : float, bool, int
         What was chosen.
-    loss_curve_ : ndarray of shape (n_epochs_,)
+    loss_curve_ : ndarray of shape (n_epochs,)
         Mean loss of each epoch of the final training.
     cv_results_ : dict or None
         Held-out accuracy of every setting after every epoch, with scikit-learn's keys.

@@ -75,7 +75,7 @@ class SJEClassifier(BilinearClassifier):
         Mean of the normalized training features.
     learning_rate_, n_epochs_ : float, int
         What was chosen.
-    loss_curve_ : ndarray of shape (n_epochs_,)
+    loss_curve_ : ndarray of shape (n_epochs,)
         Mean loss of each epoch of the final training.
     cv_results_ : dict or None
         Held-out accuracy of every setting after every epoch, with scikit-learn's keys; with joined

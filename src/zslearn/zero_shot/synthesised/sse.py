@@ -76,7 +76,7 @@ class SSEClassifier(GradientClassifier):
         "w" of shape (n_features,), "v" of shape (n_seen, n_features) and "B", the seen signatures.
     learning_rate_, n_epochs_ : float, int
         Values used.
-    loss_curve_ : ndarray of shape (n_epochs_,)
+    loss_curve_ : ndarray of shape (n_epochs,)
         Mean loss of each epoch of the final training.
     cv_results_ : dict or None
         Held-out accuracy of every setting after every epoch, with scikit-learn's keys.

@@ -1,10 +1,13 @@
-"""Segment flowers by clustering their pixels in a learned space.
+"""
+Segmenting the Flowers-17 photographs
+=====================================
 
-    python examples/plot_flowers_segmentation.py FOLDER [--out flowers.png]
+Run it with ``python examples/clustering/flowers_segmentation.py FOLDER [--out flowers.png]``.
+FOLDER holds the Flowers-17 photographs with masks (see `zslearn.datasets.load_flowers17`); this
+site is built without them, so there is no picture here.
 
-FOLDER holds the Flowers-17 photographs with masks (see `zslearn.datasets.load_flowers17`). Learns
-from 100 photographs what tells flower pixels from the rest, then splits six others by 2-means:
-with plain distances (L2), with MLCA and with the semantic autoencoder. All see the same
+Learns from 100 photographs what tells flower pixels from the rest, then splits six others by
+2-means: with plain distances (L2), with MLCA and with the semantic autoencoder. All see the same
 standardized features. Needs the extras ``images`` and ``plot``; takes less than a minute.
 """
 
