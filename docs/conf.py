@@ -25,6 +25,7 @@ extensions = [
     "myst_parser",
     "numpydoc",
     "outside_links",
+    "plain_underscores",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
