@@ -1,6 +1,7 @@
 """MATLAB files are read as scipy reads whole ones, and a damaged one ends in one line."""
 
 import contextlib
+import tracemalloc
 
 import h5py
 import numpy as np
@@ -108,4 +109,35 @@ def test_version_73_files_keep_to_themselves(tmp_path):
     with h5py.File(tmp_path / "a.mat", "w", userblock_size=512) as file:
         file["x"] = h5py.ExternalLink("other.mat", "/x")
     with pytest.raises(InvalidInputError, match="'x' is a link to another place"):
+        read_matlab(tmp_path / "a.mat")
+
+
+def test_a_cell_named_many_times_takes_its_memory_once(tmp_path):
+    with h5py.File(tmp_path / "a.mat", "w", userblock_size=512) as file:
+        cell = file.create_dataset("#refs#/a", data=np.full(400_000, ord("x"), dtype=np.uint16))
+        other = file.create_dataset("#refs#/b", data=np.uint16([ord("y")]))
+        names = [[*[cell.ref] * 2000, other.ref]]
+        file["names"] = np.array(names, dtype=h5py.ref_dtype)
+    tracemalloc.start()
+    try:
+        found = read_matlab(tmp_path / "a.mat")["names"]
+        assert tracemalloc.get_traced_memory()[1] < 5e7
+    finally:
+        tracemalloc.stop()
+    assert len(found) == 2001
+    assert {len(text) for text in found[:-1]} == {400_000}
+    assert found[-1] == "y"
+
+
+def test_structs_that_name_each_other_are_not_read_without_end(tmp_path):
+    with h5py.File(tmp_path / "a.mat", "w", userblock_size=512) as file:
+        level = file.create_group("#refs#/0")
+        level["x"] = np.eye(2)
+        for depth in range(1, 7):
+            above = file.create_group(f"#refs#/{depth}")
+            for i in range(16):
+                above[str(i)] = level
+            level = above
+        file["s"] = level
+    with pytest.raises(InvalidInputError, match="structs within structs without end"):
         read_matlab(tmp_path / "a.mat")

@@ -33,7 +33,8 @@ def read_matlab(path: Path, names: tuple[str, ...] | None = None) -> dict[str, A
         with hdf5.open_file(path) as file:
             listed = [name for name in file if not name.startswith("#")]
             wanted = [name for name in listed if names is None or name in names]
-            return {name: _plain_v73(hdf5.member(file, name), file) for name in wanted}
+            reader = _Reader(file)
+            return {name: reader.plain(hdf5.member(file, name)) for name in wanted}
 
 
 def read_matrix(stored: dict[str, Any], name: str, path: Path) -> NDArray[Any]:
@@ -106,20 +107,40 @@ def _cell_text(cell: Any) -> str:
     raise ValueError("a cell that holds a struct")
 
 
-def _plain_v73(item: Any, file: Any, depth: int = 0) -> Any:
-    """Read a data set in MATLAB's shape, a group as a dict and references as text."""
-    if hasattr(item, "keys"):
-        if depth > _MAX_DEPTH:
+class _Reader:
+    """Reads an open file of version 7.3, in which many places may name one and the same part."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._texts: dict[int, str] = {}  # of cells, by their address in the file
+        # Each part takes more bytes than this in its file, unless it is read again and again.
+        self._parts_left = max(1000, file.id.get_filesize() // 64)
+
+    def plain(self, item: Any, depth: int = 0) -> Any:
+        """Read a data set in MATLAB's shape, a group as a dict and references as text."""
+        self._parts_left -= 1
+        if self._parts_left < 0:
             raise ValueError("structs within structs without end")
-        return {
-            name: _plain_v73(hdf5.member(item, name), file, depth + 1)
-            for name in item
-            if isinstance(name, str)
-        }
-    if item.dtype.kind == "O":
-        return [_letters(file[reference]) for reference in hdf5.read_whole(item).T.ravel()]
-    # HDF5 stores rows first, MATLAB columns first: the axes come reversed.
-    return hdf5.read_whole(item).T
+        if hasattr(item, "keys"):
+            if depth > _MAX_DEPTH:
+                raise ValueError("structs within structs without end")
+            return {
+                name: self.plain(hdf5.member(item, name), depth + 1)
+                for name in item
+                if isinstance(name, str)
+            }
+        if item.dtype.kind == "O":
+            return [self._text(reference) for reference in hdf5.read_whole(item).T.ravel()]
+        # HDF5 stores rows first, MATLAB columns first: the axes come reversed.
+        return hdf5.read_whole(item).T
+
+    def _text(self, reference: Any) -> str:
+        """Return the text of a cell; a cell that is named again takes no more memory."""
+        cell = self._file[reference]
+        address = hdf5.address(cell)
+        if address not in self._texts:
+            self._texts[address] = _letters(cell)
+        return self._texts[address]
 
 
 def _letters(item: Any) -> str:
