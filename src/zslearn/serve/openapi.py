@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterable
 from typing import Any
 
 from zslearn import __version__
 
 Schema = dict[str, Any]
 
-NAME = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
-VERSION = {"name": "version", "in": "path", "required": True, "schema": {"type": "string"}}
+VERSION = {
+    "name": "version",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "string", "enum": ["1"]},
+}
 CLASS = {"name": "class_name", "in": "path", "required": True, "schema": {"type": "string"}}
 NUMBER: Schema = {"type": "number"}
 TEXT: Schema = {"type": "string"}
@@ -115,22 +119,32 @@ def _text(summary: str, kind: str) -> Schema:
     return operation
 
 
-@cache
-def document() -> Schema:
-    """Return the OpenAPI document of the server.
+def document(models: Iterable[str]) -> Schema:
+    """Return the OpenAPI document of a server.
+
+    Parameters
+    ----------
+    models : iterable of str
+        Names of its models.
+
+    Returns
+    -------
+    dict
 
     Examples
     --------
-    >>> sorted(document()["paths"]["/predict"])
+    >>> sorted(document(["animals"])["paths"]["/predict"])
     ['post']
     """
+    names = {"type": "string", "enum": list(models)}
+    name = {"name": "name", "in": "path", "required": True, "schema": names}
     json = "application/json"
     model, version = "/v2/models/{name}", "/v2/models/{name}/versions/{version}"
     repository = "/v2/repository/models/{name}"
     infer = {json: INFER}
-    described = _operation("Inputs and outputs of a model.", METADATA, NAME)
-    of_version = _operation("The same, of a version; there is only 1.", METADATA, NAME, VERSION)
-    class_parts = (NAME, CLASS)
+    described = _operation("Inputs and outputs of a model.", METADATA, name)
+    of_version = _operation("The same, of a version; there is only 1.", METADATA, name, VERSION)
+    class_parts = (name, CLASS)
     return {
         "openapi": "3.0.3",
         "info": {"title": "zslearn serve", "version": __version__},
@@ -146,21 +160,21 @@ def document() -> Schema:
             "/v2/health/live": {"get": _operation("Whether the server runs.", READY)},
             "/v2/health/ready": {"get": _operation("Whether all models can be asked.", READY)},
             model: {"get": described},
-            f"{model}/ready": {"get": _operation("Whether it can be asked.", READY, NAME)},
+            f"{model}/ready": {"get": _operation("Whether it can be asked.", READY, name)},
             f"{model}/infer": {
-                "post": _operation("Inference.", {"type": "object"}, NAME, body=infer)
+                "post": _operation("Inference.", {"type": "object"}, name, body=infer)
             },
             version: {"get": of_version},
             f"{version}/ready": {
-                "get": _operation("The same, of a version.", READY, NAME, VERSION)
+                "get": _operation("The same, of a version.", READY, name, VERSION)
             },
             f"{version}/infer": {
                 "post": _operation(
-                    "The same, of a version.", {"type": "object"}, NAME, VERSION, body=infer
+                    "The same, of a version.", {"type": "object"}, name, VERSION, body=infer
                 )
             },
             f"{model}/classes": {
-                "get": _operation("Classes and dimensions.", {"type": "object"}, NAME)
+                "get": _operation("Classes and dimensions.", {"type": "object"}, name)
             },
             f"{model}/classes/{{class_name}}": {
                 "get": _operation("The signature of a class.", {"type": "object"}, *class_parts),
@@ -179,10 +193,10 @@ def document() -> Schema:
                 )
             },
             f"{repository}/load": {
-                "post": _operation("Read a model file again.", {"type": "object"}, NAME)
+                "post": _operation("Read a model file again.", {"type": "object"}, name)
             },
             f"{repository}/unload": {
-                "post": _operation("Stop serving a model.", {"type": "object"}, NAME)
+                "post": _operation("Stop serving a model.", {"type": "object"}, name)
             },
             "/metrics": {"get": _text("Figures for Prometheus.", "text/plain")},
             "/openapi.json": {"get": _operation("This document.", {"type": "object"})},

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from zslearn import __version__
 from zslearn.serve.openapi import document
 from zslearn.serve.responses import json_response
+from zslearn.serve.state import server_of
 
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
 code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{overflow:auto;padding:.5rem;
@@ -30,13 +31,15 @@ EXAMPLES = {
 
 async def openapi(request: Request) -> Response:
     """Answer the description as OpenAPI."""
-    return json_response(document())
+    return json_response(document(server_of(request).shelf.slots))
 
 
 async def page(request: Request) -> Response:
     """Answer the description as a page."""
     base = f"{request.url.scheme}://{request.headers.get('host', 'localhost')}"
-    return Response(rendered(document(), base), media_type="text/html")
+    return Response(
+        rendered(document(server_of(request).shelf.slots), base), media_type="text/html"
+    )
 
 
 async def style(request: Request) -> Response:
