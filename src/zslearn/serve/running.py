@@ -95,7 +95,8 @@ class DrainingServer(uvicorn.Server):
 def listen(settings: ServerSettings) -> socket.socket:
     """Return a socket that listens where the settings say."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    server = socket.socket(family, socket.SOCK_STREAM)
+    # asyncio sends small answers at once only where the protocol is named.
+    server = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         server.bind((settings.host, settings.port))
