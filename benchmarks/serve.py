@@ -5,9 +5,10 @@
 The same model, 1,280 features and 200 classes, behind `zslearn serve` and behind its peers, one
 after the other on loopback, one worker each, asked by the same client with the same binary or JSON
 requests over 1 and 8 kept connections: 1 row and 256 rows. The bare `rank` call in this process
-shows what a request costs on top, as does the processor time per request. A peer is a Python of its own, `DIR/fastapi/bin/python` and
-`DIR/mlserver/bin/python`, with zslearn and that package installed; one that is missing is left out.
-`--soak 300` asks for five minutes while classes come and go, and reports errors and memory.
+shows what a request costs on top, as does the processor time per request. A peer is a Python of its
+own, `DIR/fastapi/bin/python` and `DIR/mlserver/bin/python`, with zslearn and it installed;
+one that is missing is left out. `--soak 300` asks for five minutes while classes come and go, and
+reports errors and memory.
 """
 
 from __future__ import annotations
