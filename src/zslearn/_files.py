@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -241,6 +242,21 @@ def read_json_object(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InvalidInputError(f"{path} must hold an object; got {type(content).__name__}.")
     return content
+
+
+def guarded_cell(value: Any) -> Any:
+    """Put a quote before text that a spreadsheet would run as a formula; numbers stay.
+
+    Nothing is done where the environment has ``ZSLEARN_CSV_GUARD=0``.
+    """
+    starts = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r")
+    if not starts or os.environ.get("ZSLEARN_CSV_GUARD") == "0":
+        return value
+    return value if all(map(_is_number, re.split(" [±…] ", value.rstrip("*")))) else "'" + value
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", text, re.IGNORECASE) is not None
 
 
 def json_ready(value: Any) -> Any:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 from zslearn.reproduce import ResultsFile, Table, make_tables
@@ -55,6 +56,11 @@ def test_forms_of_a_table():
     )
     assert "<td>x &amp; y</td>" in small().html()
     assert "<strong>1.0</strong>" in small().html()
+
+
+def test_cells_that_a_spreadsheet_would_run_are_guarded():
+    table = replace(small(), rows=[["=cmd()", "-1.9 … -1.1"], ["-2+3", "-0.5 ± 0.1*"]])
+    assert table.csv() == "a_b,%\n'=cmd(),-1.9 … -1.1\n'-2+3,-0.5 ± 0.1*\n"
 
 
 def test_seeds_are_averaged_and_the_last_row_of_a_configuration_counts(rows):

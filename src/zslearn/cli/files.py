@@ -53,21 +53,12 @@ def write_rows(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
     Text that a spreadsheet would run as a formula gets a quote before it, unless the environment
     has ``ZSLEARN_CSV_GUARD=0``.
     """
-    from zslearn._files import replacing
+    from zslearn._files import guarded_cell, replacing
 
     columns = list(dict.fromkeys(key for row in rows for key in row))
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
-    guarded = os.environ.get("ZSLEARN_CSV_GUARD") != "0"
-    writer.writerows({k: _guarded(v) for k, v in row.items()} if guarded else row for row in rows)
+    writer.writerows({k: guarded_cell(v) for k, v in row.items()} for row in rows)
     with replacing(path) as file:
         file.write(text.getvalue().encode())
-
-
-def _guarded(value: Any) -> Any:
-    """Put a quote before text that starts as a formula does; numbers stay."""
-    from zslearn.signatures.cells import is_number
-
-    starts = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r")
-    return "'" + value if starts and not is_number(value) else value

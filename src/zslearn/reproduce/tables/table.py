@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
+from zslearn._files import guarded_cell
+
 _NUMBER = re.compile(r"^-?[\d.,]+( ± [\d.]+)?( s| MB)?$")
 _LATEX = {
     "&": r"\&",
@@ -113,9 +115,10 @@ class Table:
         )
 
     def csv(self) -> str:
-        """Return the cells as CSV."""
+        """Return the cells as CSV; none is a formula to a spreadsheet."""
         text = io.StringIO(newline="")
-        csv.writer(text, lineterminator="\n").writerows([self.columns, *self.rows])
+        rows = ([guarded_cell(cell) for cell in row] for row in (self.columns, *self.rows))
+        csv.writer(text, lineterminator="\n").writerows(rows)
         return text.getvalue()
 
     def html(self) -> str:
