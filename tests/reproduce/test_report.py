@@ -1,3 +1,4 @@
+import html
 import os
 import re
 import shutil
@@ -6,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from zslearn.reproduce import Run, make_tables
+from zslearn.reproduce import Run, load_experiments, make_tables
 from zslearn.reproduce.output import write_plots
 from zslearn.reproduce.plots import make_plots
 from zslearn.reproduce.report import render_report
@@ -85,3 +86,23 @@ def test_page_in_a_browser(measured, rows, tmp_path):
     assert "<h1>Semantic autoencoder" in shown
     assert len(re.findall(r"<img ", shown)) == 6
     assert "84.7" in shown
+
+
+def test_date_versions_contents_and_terms_come_before_the_first_table(rows, measured):
+    made = {"version_zslearn": "9.8.7", "finished": "2031-02-03T04:05:06+00:00"}
+    later = {**made, "finished": "2031-02-05T00:00:00+00:00"}
+    dated = [{**row, **(later if i else made)} for i, row in enumerate([*rows, *measured])]
+    page = page_of(dated)
+    top, _, rest = page.partition("<table")
+    assert rest
+    assert "2031-02-03 to 2031-02-05" in top
+    assert "zslearn 9.8.7" in top
+    assert "<dt>AUSUC</dt>" in top
+    links = re.findall(r'<li><a href="#([\w-]+)">([^<]+)</a>', top)
+    titles = {name: experiment.title for name, experiment in load_experiments().items()}
+    assert links == [(name, html.escape(titles[name])) for name, _ in links]
+    assert {name for name, _ in links} == set(re.findall(r'<section id="([\w-]+)"', page)) - {
+        "terms",
+        "place",
+        "machine",
+    }

@@ -11,6 +11,7 @@ from zslearn.reproduce.specification import load_experiments
 from zslearn.reproduce.story import tell
 from zslearn.reproduce.tables import Table
 from zslearn.reproduce.tables.selection import Row, latest
+from zslearn.reproduce.terms import TERMS
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1a1a1a; max-width: 62rem; margin: 2rem auto;
@@ -28,8 +29,17 @@ thead th { border-bottom: 2px solid #444; } .number { text-align: right;
   font-variant-numeric: tabular-nums; white-space: nowrap; }
 .notes { font-size: .8rem; color: #444; padding-left: 1.1rem; margin: .4rem 0; }
 .paper { color: #666; font-weight: 400; font-size: .9rem; }
-.failed { color: #a33000; }
+.failed { color: #a33000; } .when { color: #444; }
+dl { display: grid; grid-template-columns: minmax(8rem, 14rem) 1fr; gap: .2rem 1rem;
+     font-size: .92rem; } dt { font-weight: 600; } dd { margin: 0; }
 """
+TOP_VERSIONS = {
+    "version_zslearn": "zslearn",
+    "version_python": "Python",
+    "version_numpy": "NumPy",
+    "version_scipy": "SciPy",
+    "version_scikit-learn": "scikit-learn",
+}
 INTRO = (
     "Everything below was measured here, by the runs whose rows are in the results file. Published "
     "values have their own columns, only where the protocol is the same, and notes say "
@@ -68,11 +78,12 @@ def render_report(
         for name, experiment in load_experiments().items()
     ]
     named = [(name, part) for name, part in zip(load_experiments(), sections, strict=True) if part]
-    links = "".join(f'<li><a href="#{name}">{name}</a></li>' for name, _ in named)
     body = [
         "<h1>Semantic autoencoder: the paper's experiments, run here</h1>",
+        _when(current),
         f"<p>{escape(INTRO)}</p>",
-        f'<nav aria-label="Experiments"><ul>{links}</ul></nav>',
+        _contents([name for name, _ in named]),
+        _terms(),
         _story(current),
         *(part for _, part in named),
         _failures(current),
@@ -85,6 +96,37 @@ def render_report(
         + "\n".join(part for part in body if part)
         + "\n</body></html>\n"
     )
+
+
+def _when(rows: Sequence[Row]) -> str:
+    """Say when the runs were made, and with which version."""
+    days = sorted({str(row["finished"])[:10] for row in rows if row.get("finished")})
+    if not days:
+        return ""
+    packages = {
+        title: ", ".join(sorted({str(row[key]) for row in rows if row.get(key)}))
+        for key, title in TOP_VERSIONS.items()
+    }
+    versions = ", ".join(f"{title} {found}" for title, found in packages.items() if found)
+    span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    return f'<p class="when">{len(rows)} runs, {span}. {escape(versions)}.</p>'
+
+
+def _contents(names: Sequence[str]) -> str:
+    """Return links to the experiments by their titles, with where the paper shows them."""
+    experiments = load_experiments()
+    links = "".join(
+        f'<li><a href="#{name}">{escape(experiments[name].title)}</a> '
+        f'<span class="paper">{escape(experiments[name].paper)}</span></li>'
+        for name in names
+    )
+    return f'<nav aria-label="Contents"><h2>Contents</h2><ul>{links}</ul></nav>' if links else ""
+
+
+def _terms() -> str:
+    """Explain the words of the tables."""
+    items = "".join(f"<dt>{escape(word)}</dt><dd>{escape(TERMS[word])}</dd>" for word in TERMS)
+    return f'<section id="terms"><h2>Terms</h2><dl>{items}</dl></section>'
 
 
 def _section(
