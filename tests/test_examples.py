@@ -36,6 +36,14 @@ def test_a_class_made_like_a_horse_but_striped_takes_the_zebras():
     assert (names["others"] == "striped horse").mean() < 0.02
 
 
+def test_calibrated_probabilities_are_nearer_to_the_truth_and_unknown_animals_rejected_more():
+    names = names_of("measuring/plot_calibration_and_rejection.py")
+    assert names["honest"].curve.error < 0.25 * names["plain"].curve.error
+    known, rejected = names["known"], names["rejected"]
+    assert rejected[known].mean() < 0.1 < rejected[~known].mean()
+    assert min(names["auroc"].values()) > 0.55
+
+
 def test_the_decoder_has_the_smaller_hub():
     # The example runs the encoder first; what it leaves is the decoder's report.
     names = names_of("understanding/plot_hubness.py")
