@@ -69,6 +69,13 @@ def test_wrong_rows_are_refused_in_one_line(client, content):
     assert list(response.json()) == ["error"]
 
 
+def test_pictures_for_a_model_of_rows_are_refused_by_name(client):
+    response = client.post("/predict", files={"image": b"anything"})
+    assert response.json()["error"] == (
+        "made was not trained on pictures; send it features, as rows."
+    )
+
+
 def test_one_of_several_models_must_be_named(model_file, rows):
     app = create_app(ServerSettings({"a": model_file, "b": model_file}))
     client = TestClient(app, base_url="http://localhost")

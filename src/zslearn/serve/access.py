@@ -71,7 +71,8 @@ def _refusal(error: Exception, scope: Scope) -> Any:
         return error_response(error.status, error.message, error.retry_after)
     if isinstance(error, HTTPException):
         return error_response(
-            error.status_code, f"{scope['method']} {scope['path']!r:.100}: {error.detail}."
+            error.status_code,
+            f"{scope['method']} {scope['path']!r:.100}: {error.detail}; /docs lists all addresses.",
         )
     if isinstance(error, WriteError):
         log.error("%s", error)

@@ -69,6 +69,8 @@ def as_samples(model: ServedModel, name: str, array: NDArray[Any], limits: Limit
     if len(array) > limits.rows:
         raise RequestError(413, f"{name} holds {len(array)} samples, more than {limits.rows}.")
     if name == "image":
+        if model.encoder is None:
+            raise refuse(f"{model.name} was not trained on pictures; send it features, as rows.")
         return ready_rows(model, encode_pictures(model, _pictures(array), limits))
     return ready_rows(model, _features(model, array))
 
