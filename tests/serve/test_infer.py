@@ -163,3 +163,34 @@ def test_attributes_are_the_encoded_samples(client, classifier, rows):
     found = ask(client, rows, ["attributes"])["attributes"]
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     assert np.allclose(found, unit @ classifier.coef_encode_.T, atol=1e-6)
+
+
+def test_a_calibrated_model_rejects_and_gives_its_own_probabilities(tmp_path, data):
+    from starlette.testclient import TestClient
+
+    from zslearn.persistence import save
+    from zslearn.serve import ServerSettings, create_app
+    from zslearn.zero_shot import CalibratedStacking, SAEClassifier
+
+    seen = data.rows(data.split("standard").seen)
+    rows = data.X[::5].astype(np.float32)
+    model = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0))
+    model.fit(data.X[seen], data.y[seen])
+    model.set_params(threshold=float(np.median(model.recogniser().confidence(rows))))
+    model.fit(data.X[seen], data.y[seen])
+    save(model, tmp_path / "made.zsl")
+    app = create_app(ServerSettings({"made": tmp_path / "made.zsl"}))
+    client = TestClient(app, base_url="http://localhost")
+    wanted = model.predict(rows, reject=True)
+    rejected = model.recogniser().rejected(rows)
+    assert 0 < rejected.sum() < len(rows)
+    found = ask(client, rows, ["predict", "rejected", "confidence", "probabilities"], reject=True)
+    assert found["predict"].tolist() == wanted.tolist()
+    assert found["rejected"].tolist() == rejected.tolist()
+    assert np.allclose(found["confidence"], model.recogniser().confidence(rows), atol=1e-6)
+    assert np.allclose(found["probabilities"], model.predict_proba(rows), atol=1e-6)
+    plain = client.post("/predict", json={"rows": rows.tolist(), "reject": True}).json()
+    assert [one["rejected"] for one in plain["answers"]] == rejected.tolist()
+    for parameters in ({"bias": 0.1}, {"top_k": 2}):
+        body = {"inputs": [tensor(rows)], "parameters": {"reject": True} | parameters}
+        assert client.post("/v2/models/made/infer", json=body).status_code == 400

@@ -39,7 +39,7 @@ class Answer:
 
     def __init__(self, model: ServedModel, X: Any, options: Options, limits: Limits) -> None:
         self._model, self._X, self._limits = model, X, limits
-        self._bias = options.bias
+        self._bias, self._reject = options.bias, options.reject
         self.recogniser = _allowed(model, options.candidates)
         self.k = min(options.top_k or 1, len(self.recogniser))
         self.several = options.top_k is not None
@@ -53,7 +53,10 @@ class Answer:
 
     @cached_property
     def all_probabilities(self) -> NDArray[Any]:
-        """Softmax of the scores."""
+        """Probabilities as the model gives them; with a bias of the request, a plain softmax."""
+        if not self._bias:
+            self._check_size(len(self.recogniser))
+            return self.recogniser.probabilities(self._X)
         return softmax(self.all_scores.astype(np.float64), axis=1)
 
     @cached_property
@@ -75,15 +78,34 @@ class Answer:
 
     def predict(self) -> NDArray[Any]:
         """Return the best class of each sample, or the k best."""
+        if self._reject:
+            return self.labels()
         names = self.ranking[0]
         return names if self.several else names[:, 0]
+
+    def labels(self) -> NDArray[Any]:
+        """Return the best class of each sample, or what rejected samples are called."""
+        if self.several:
+            raise refuse("reject is for one answer; leave out top_k, or ask for 'rejected'.")
+        self._check_unbiased()
+        return self.recogniser.predict(self._X, reject=True)
+
+    def rejected(self) -> NDArray[Any]:
+        """Return which samples probably belong to no candidate."""
+        self._check_unbiased()
+        return self.recogniser.rejected(self._X)
+
+    def confidence(self) -> NDArray[Any]:
+        """Return how sure the best class of each sample is."""
+        self._check_unbiased()
+        return self.recogniser.confidence(self._X)
 
     def scores(self) -> NDArray[Any]:
         """Return the score of each candidate, or of the k best."""
         return self.ranking[1] if self.several else self.all_scores
 
     def probabilities(self) -> NDArray[Any]:
-        """Return the softmax of the scores, of each candidate or of the k best."""
+        """Return the probability of each candidate, or of the k best."""
         if not self.several:
             return self.all_probabilities
         return -np.sort(-self.all_probabilities, axis=1)[:, : self.k]
@@ -111,6 +133,10 @@ class Answer:
         names = self.reasons[0].dimensions if "reasons" in vars(self) else None
         return np.array(names or self._model.signatures.dimensions)
 
+    def _check_unbiased(self) -> None:
+        if self._bias:
+            raise refuse("the model learned when to reject with its own bias; leave out bias.")
+
     def _check_size(self, columns: int) -> None:
         if self._X.shape[0] * columns * 8 > self._limits.decompressed:
             raise refuse(
@@ -123,6 +149,8 @@ OUTPUTS: dict[str, Callable[[Answer], NDArray[Any]]] = {
     "predict": Answer.predict,
     "scores": Answer.scores,
     "probabilities": Answer.probabilities,
+    "rejected": Answer.rejected,
+    "confidence": Answer.confidence,
     "attributes": Answer.attributes,
     "contributions": Answer.contributions,
     "offsets": Answer.offsets,

@@ -131,7 +131,9 @@ class ChangedModel:
 
 def unknown_class(model: ServedModel, name: Name) -> RequestError:
     """Return the refusal of a name that is no class, with the closest that is one."""
-    error = UnknownClassError([name], model.recogniser.names.tolist(), "Correct the name, or add it by PUT.")
+    error = UnknownClassError(
+        [name], model.recogniser.names.tolist(), "Correct the name, or add it by PUT."
+    )
     return RequestError(404, str(error))
 
 

@@ -39,6 +39,7 @@ PARAMETERS = _object(
     candidates={"oneOf": [TEXT, _list(TEXT)]},
     top_k={"type": "integer", "minimum": 1},
     bias=NUMBER,
+    reject=FLAG,
 )
 TENSOR = _object(
     ("name", "shape", "datatype"), name=TEXT, shape=SHAPE, datatype=TEXT, data=_list(ANYTHING)
@@ -67,6 +68,7 @@ PREDICT = _object(
     candidates=PARAMETERS["properties"]["candidates"],
     top_k=PARAMETERS["properties"]["top_k"],
     bias=NUMBER,
+    reject=FLAG,
     explain=FLAG,
 )
 FORM = _object(("image",), image={"type": "string", "format": "binary"}, model=TEXT, top_k=TEXT)

@@ -22,21 +22,26 @@ class Options:
         How many classes per sample; None for one, and for all scores.
     bias : float
         What is subtracted from the scores of seen classes.
+    reject : bool
+        Whether samples that probably belong to no candidate are called so.
     """
 
     candidates: str | Sequence[str] = "all"
     top_k: int | None = None
     bias: float = 0.0
+    reject: bool = False
 
     @classmethod
     def of(cls, parameters: Any) -> Options:
         """Read the parameters of a request; unknown ones belong to others and are ignored."""
-        if parameters.get("reject") not in (None, False):
-            raise refuse("this model has no rejection threshold; leave out 'reject'.")
+        reject = parameters.get("reject", False)
+        if not isinstance(reject, bool):
+            raise refuse(f"reject must be true or false; got {reject!r:.40}.")
         return cls(
             _candidates(parameters.get("candidates", "all")),
             _whole(parameters.get("top_k")),
             _number(parameters.get("bias", 0.0)),
+            reject,
         )
 
 

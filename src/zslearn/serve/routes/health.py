@@ -53,6 +53,8 @@ def metadata(model: ServedModel) -> dict[str, Any]:
         ("predict", "BYTES", [-1]),
         ("scores", "FP64", [-1, -1]),
         ("probabilities", "FP64", [-1, -1]),
+        ("rejected", "BOOL", [-1]),
+        ("confidence", "FP64", [-1]),
         ("attributes", "FP64", [-1, n_dimensions]),
         ("contributions", "FP64", [-1, -1]),
         ("offsets", "FP64", [-1]),

@@ -26,7 +26,7 @@ from zslearn.serve.shelf import ModelShelf, ModelSlot
 from zslearn.serve.state import read_request, server_of
 
 PICTURES = (b"\xff\xd8\xff", b"\x89PNG")
-FIELDS = ("rows", "model", "candidates", "top_k", "bias", "explain")
+FIELDS = ("rows", "model", "candidates", "top_k", "bias", "reject", "explain")
 REASONS = 5
 MOST_FILES = 64
 
@@ -66,6 +66,9 @@ def answered(
     answers: list[dict[str, Any]] = [
         best[0] | ({"best": best} if len(best) > 1 else {}) for best in found
     ]
+    if options.reject:
+        for one, rejected in zip(answers, answer.rejected().tolist(), strict=True):
+            one["rejected"] = rejected
     if fields.get("explain", len(answers) == 1) is True:
         for one, because in zip(answers, _reasons(answer), strict=False):
             one["because"] = because
