@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
+from tests.streams import SeparateRunner
 from zslearn.cli import cli
 from zslearn.datasets import make_zero_shot
 
@@ -14,7 +15,7 @@ def run():
     """Run the command line in this process; standard output and error are kept apart."""
 
     def invoke(*arguments: object) -> Result:
-        return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+        return SeparateRunner().invoke(cli, [str(argument) for argument in arguments])
 
     return invoke
 

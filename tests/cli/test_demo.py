@@ -5,11 +5,10 @@ import pytest
 
 @pytest.fixture(scope="module")
 def demo():
-    from click.testing import CliRunner
-
+    from tests.streams import SeparateRunner
     from zslearn.cli import cli
 
-    return CliRunner().invoke(cli, ["demo", "--json", "--samples", "6"])
+    return SeparateRunner().invoke(cli, ["demo", "--json", "--samples", "6"])
 
 
 def test_demo_recognizes_unseen_animals_far_better_than_chance(demo):

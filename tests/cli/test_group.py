@@ -2,8 +2,8 @@ import errno
 
 import click
 import pytest
-from click.testing import CliRunner
 
+from tests.streams import SeparateRunner
 from zslearn.cli.group import LazyGroup
 from zslearn.exceptions import InvalidInputError
 
@@ -30,7 +30,7 @@ def failing(error: BaseException) -> LazyGroup:
     ],
 )
 def test_what_a_user_can_mend_is_one_line_and_exit_code_1(error, line):
-    result = CliRunner().invoke(failing(error), ["fail"])
+    result = SeparateRunner().invoke(failing(error), ["fail"])
     assert result.exit_code == 1
     assert line in result.stderr
     assert result.stderr.count("\n") == 1
@@ -38,11 +38,11 @@ def test_what_a_user_can_mend_is_one_line_and_exit_code_1(error, line):
 
 
 def test_an_error_of_the_program_itself_is_not_hidden():
-    result = CliRunner().invoke(failing(ZeroDivisionError("a bug")), ["fail"])
+    result = SeparateRunner().invoke(failing(ZeroDivisionError("a bug")), ["fail"])
     assert isinstance(result.exception, ZeroDivisionError)
 
 
 def test_interrupt_exits_with_130():
-    result = CliRunner().invoke(failing(KeyboardInterrupt()), ["fail"])
+    result = SeparateRunner().invoke(failing(KeyboardInterrupt()), ["fail"])
     assert result.exit_code == 130
     assert "Interrupted." in result.stderr

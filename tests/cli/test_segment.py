@@ -24,13 +24,12 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def model(folder, tmp_path_factory):
-    from click.testing import CliRunner
-
+    from tests.streams import SeparateRunner
     from zslearn.cli import cli
 
     path = tmp_path_factory.mktemp("model") / "m.zsl"
     arguments = ["segment", "fit", folder, "--first", 5, "--height", 32, "--save", path, "--json"]
-    result = CliRunner().invoke(cli, list(map(str, arguments)))
+    result = SeparateRunner().invoke(cli, list(map(str, arguments)))
     assert result.exit_code == 0, result.stderr
     facts = json.loads(result.stdout)
     assert (facts["pictures"], facts["pixels"], facts["mapping"]) == (5, 5 * 32 * 40, "sae")

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
+from tests.streams import SeparateRunner
 from zslearn.cli import cli
 from zslearn.datasets import make_zero_shot
 
@@ -232,7 +232,7 @@ def sound(tmp_path_factory):
     pd.Series(data.y[seen], name="label").to_csv(folder / "y.csv", index=False)
     data.signatures.to_csv(folder / "classes.csv")
     fit = f"fit {FILES} --method sae -P lam=1 --save {{}}/model.zsl".replace("{}", str(folder))
-    assert CliRunner().invoke(cli, fit.split()).exit_code == 0
+    assert SeparateRunner().invoke(cli, fit.split()).exit_code == 0
     return folder
 
 
@@ -270,7 +270,7 @@ def check_refusal(case, code, out, err):
 @pytest.mark.parametrize("name", CASES)
 def test_a_mistake_is_one_line_and_leaves_nothing_behind(name, files):
     arguments, before = spoil(CASES[name], files)
-    result = CliRunner().invoke(cli, arguments)
+    result = SeparateRunner().invoke(cli, arguments)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     check_refusal(CASES[name], result.exit_code, result.stdout, result.stderr)
     assert contents_of(files) == before
@@ -291,4 +291,4 @@ def test_there_are_enough_cases():
 
 def test_the_sound_files_are_sound(files):
     predict = ["predict", str(files / "model.zsl"), str(files / "new.csv")]
-    assert CliRunner().invoke(cli, predict).exit_code == 0
+    assert SeparateRunner().invoke(cli, predict).exit_code == 0

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from tests.serve.process import installed, running_server
+from tests.streams import SeparateRunner
 from zslearn.cli import cli
 from zslearn.persistence import save
 from zslearn.serve.journal import ClassJournal
@@ -125,7 +125,7 @@ def test_a_dead_worker_is_replaced(model_file):
 
 def test_a_port_in_use_is_named(model_file):
     with running_server(model_file) as server:
-        done = CliRunner().invoke(cli, ["serve", str(model_file), "--port", str(server.port)])
+        done = SeparateRunner().invoke(cli, ["serve", str(model_file), "--port", str(server.port)])
     assert (done.exit_code, "cannot listen" in done.stderr) == (1, True)
 
 
@@ -146,7 +146,7 @@ def test_a_port_in_use_is_named(model_file):
 def test_wrong_settings_end_in_one_line(model_file, monkeypatch, message, arguments):
     monkeypatch.chdir(model_file.parent)
     Path("short").write_text("abc")
-    done = CliRunner().invoke(cli, ["serve", "--port", "0", *arguments])
+    done = SeparateRunner().invoke(cli, ["serve", "--port", "0", *arguments])
     assert done.exit_code in (1, 2)
     assert message in done.stderr
     assert isinstance(done.exception, SystemExit)

@@ -22,11 +22,11 @@ NEWCOMER = "newcomer"
 
 @dataclass(frozen=True)
 class CheckData:
-    """Samples of seen and unseen classes, and of one class that has no signature yet.
+    """Samples of seen and unseen classes, and the vector of one class more.
 
     Attributes
     ----------
-    X_seen, X_unseen, X_new : ndarrays of shape (n_samples, n_features)
+    X_seen, X_unseen : ndarrays of shape (n_samples, n_features)
         Features; rows of different classes are mixed.
     y_seen, y_unseen : ndarrays of shape (n_samples,)
         Class names.
@@ -42,7 +42,6 @@ class CheckData:
     y_seen: NDArray[Any]
     X_unseen: NDArray[Any]
     y_unseen: NDArray[Any]
-    X_new: NDArray[Any]
     signatures: Signatures
     seen: tuple[str, ...]
     unseen: tuple[str, ...]
@@ -76,11 +75,8 @@ class CheckData:
         blocks = {"first": slice(0, half), "second": slice(half, n_dimensions)}
         table = Signatures(names[:-1], vectors[:-1], blocks=blocks if tags.several_spaces else None)
         seen, unseen = tuple(names[:12]), tuple(names[12:16])
-        rows, new_rows = np.isin(y, seen), y == names[-1]
-        others = np.isin(y, unseen)
-        return cls(
-            X[rows], y[rows], X[others], y[others], X[new_rows], table, seen, unseen, vectors[-1]
-        )
+        rows, others = np.isin(y, seen), np.isin(y, unseen)
+        return cls(X[rows], y[rows], X[others], y[others], table, seen, unseen, vectors[-1])
 
 
 class Case:

@@ -6,7 +6,14 @@ import re
 
 import numpy as np
 
-from zslearn.estimator_checks.case import NEWCOMER, Case, expect, expect_close, expect_refused
+from zslearn.estimator_checks.case import (
+    NEWCOMER,
+    Case,
+    CheckData,
+    expect,
+    expect_close,
+    expect_refused,
+)
 from zslearn.exceptions import InvalidInputError, TransductiveBatchError
 
 
@@ -84,12 +91,14 @@ def check_candidates(case: Case) -> None:
 def check_add_classes(case: Case) -> None:
     """Check that a class added after fit is predicted, and that nothing else changes."""
     data, grown = case.data, case.copy_of_fitted()
+    twin = _most_distinct(data)
+    vector, own = data.signatures[twin], data.X_seen[data.y_seen == twin]
     expect(
-        grown.add_classes({NEWCOMER: data.new_vector}) is grown,
+        grown.add_classes({NEWCOMER: vector}) is grown,
         "add_classes must return the estimator.",
     )
-    X = np.concatenate([data.X_new, data.X_unseen])
-    predicted = grown.predict(X, [*data.unseen, NEWCOMER])[: len(data.X_new)]
+    X = np.concatenate([own, data.X_unseen])
+    predicted = grown.predict(X, [*data.unseen, NEWCOMER])[: len(own)]
     expect(NEWCOMER in predicted, "a class added after fit is never predicted for its samples.")
     expect(
         grown.decision_function(X).shape[1] == len(data.signatures) + 1,
@@ -98,11 +107,18 @@ def check_add_classes(case: Case) -> None:
     expect(NEWCOMER not in data.signatures, "add_classes must not change the given signatures.")
     after = grown.decision_function(data.X_unseen, data.unseen)
     expect_close(after, case.scores, "add_classes must not change the scores of other classes.")
-    for what, vector, says in (
-        (NEWCOMER, data.new_vector, "already"),
-        ("a short class", data.new_vector[:-1], "dimension|length|shape"),
+    for what, row, says in (
+        (NEWCOMER, vector, "already"),
+        ("a short class", vector[:-1], "dimension|length|shape"),
     ):
-        expect_refused(what, InvalidInputError, says, grown.add_classes, {what: vector})
+        expect_refused(what, InvalidInputError, says, grown.add_classes, {what: row})
+
+
+def _most_distinct(data: CheckData) -> str:
+    """Return the seen class least like any unseen one: a class so described is easy to name."""
+    unit = data.signatures.normalized("l2")
+    likeness = unit.rows(data.seen) @ unit.rows(data.unseen).T
+    return data.seen[int(likeness.max(axis=1).argmin())]
 
 
 def check_one_sample(case: Case) -> None:
