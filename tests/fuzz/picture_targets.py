@@ -90,17 +90,3 @@ def read_store(folder):
     store = PictureStore.open(folder / "store")
     source = open_source(folder / "store")
     return str(store.encoder), store.y, [block.X.shape for block in source.blocks(2)]
-
-
-def write_weights(folder):
-    from tests.features.test_weights import NUMBERS, state_dict, tensor
-
-    tensors = {"w": tensor("0", 6, 0, (2, 3), (3, 1)), "b": tensor("0", 6, 2, (2,), (1,))}
-    (folder / "net.pth").write_bytes(state_dict(tensors, {"0": NUMBERS}))
-
-
-def read_weights(folder):
-    from zslearn.features.weights import read_state_dict
-
-    arrays = read_state_dict((folder / "net.pth").read_bytes(), folder / "net.pth")
-    return [array.copy() for array in arrays.values() if array.size < 10**6]

@@ -339,7 +339,6 @@ TARGETS = {
     "picture_store": Target(picture_targets.write_store, picture_targets.read_store),
     "picture_list": Target(picture_targets.write_list, picture_targets.read_list),
     "encoder": Target(picture_targets.write_encoder, picture_targets.read_encoder),
-    "weights": Target(picture_targets.write_weights, picture_targets.read_weights),
     "word_vectors": Target(word_targets.write_vectors, word_targets.read_vectors),
     "wordnet": Target(word_targets.write_nouns, word_targets.read_nouns),
     "descriptions": Target(word_targets.write_texts, word_targets.read_texts),

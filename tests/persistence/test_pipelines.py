@@ -32,12 +32,14 @@ STEPS = [
     feature_selection.SelectPercentile(feature_selection.mutual_info_classif, percentile=60),
     feature_selection.VarianceThreshold(0.01),
     impute.SimpleImputer(add_indicator=True),
+    impute.SimpleImputer(strategy="constant", fill_value=1),
     impute.SimpleImputer(strategy="median"),
     kernel_approximation.Nystroem(n_components=9, random_state=0),
     kernel_approximation.RBFSampler(n_components=9, random_state=0),
     make_union(preprocessing.StandardScaler(), decomposition.PCA(2)),
     preprocessing.Binarizer(),
     preprocessing.KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"),
+    preprocessing.KBinsDiscretizer(3, encode="ordinal", strategy="uniform"),
     preprocessing.MaxAbsScaler(),
     preprocessing.MinMaxScaler(),
     preprocessing.Normalizer(),
@@ -64,6 +66,24 @@ def test_a_pipeline_answers_the_same_after_save_and_load(step, data, tmp_path):
     again = loaded_again(model, tmp_path)
     np.testing.assert_array_equal(again.decision_function(data.X), model.decision_function(data.X))
     np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        kernel_approximation.Nystroem(n_components=9, random_state=0),
+        preprocessing.KBinsDiscretizer(
+            3, encode="ordinal", quantile_method="averaged_inverted_cdf"
+        ),
+    ],
+    ids=lambda step: type(step).__name__,
+)
+def test_whole_numbers_far_from_those_of_the_trial(step, data, tmp_path):
+    X = np.abs(data.X * 10).astype(int)
+    last = SAEClassifier(data.signatures, lam=1.0)
+    model = make_pipeline(step, last).fit(X, data.y)
+    again = loaded_again(model, tmp_path)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
 def test_a_pipeline_around_a_calibrated_classifier(data, tmp_path):

@@ -95,7 +95,8 @@ def _check_value(name: str, value: Any, declared: list[str], sizes: dict[str, in
         _check_shape(name, value, declared[1:], sizes)
     elif declared[0] == "missing":
         _check_shape(name, value, declared[1:], sizes)
-        _check_numbers(name, value[~np.isnan(value)])
+        numbers = np.asarray(value, dtype=np.float64)
+        _check_numbers(name, numbers[~np.isnan(numbers)])
     else:
         _check_shape(name, value, declared, sizes)
         _check_numbers(name, value)
@@ -150,12 +151,18 @@ def _answers(model: Any) -> NDArray[Any]:
         raise InvalidInputError(f"it claims {n_features} features")
     X = np.abs(rng.standard_normal((max(2, tags.min_batch if tags else 0), n_features)))
     if len(steps) > 1:
-        model, X = steps[-1], model[:-1].transform(X)
+        model, X = steps[-1], _without_zero_rows(model[:-1].transform(X))
     if tags is None:
         return np.asarray(model.transform(X))
     names = model.candidate_names()
     some = names[:: -(-len(names) // _TRIAL_CANDIDATES)]
     return np.asarray(model.decision_function(X, some))
+
+
+def _without_zero_rows(X: Any) -> Any:
+    """Put ones in place of rows of zeros, which are refused; they are the trial's own fault."""
+    dense = X.toarray() if sparse.issparse(X) else np.asarray(X)
+    return np.where(dense.any(axis=1, keepdims=True), dense, 1)
 
 
 def _declared(kind: type) -> dict[str, str]:

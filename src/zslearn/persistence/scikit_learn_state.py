@@ -25,7 +25,7 @@ LEARNED_SHAPES: dict[str, dict[str, str]] = {
     "LogisticRegression": {"coef_": "b d", "intercept_": "b"},
     "MaxAbsScaler": {"scale_": _BY_COLUMN},
     "MinMaxScaler": {"scale_": _BY_COLUMN, "min_": _BY_COLUMN},
-    "Nystroem": {"components_": "n d", "normalization_": "n n"},
+    "Nystroem": {"components_": "missing n d", "normalization_": "n n"},  # may be whole numbers
     "PCA": {"components_": "c d", "mean_": "d", "explained_variance_": "c"},
     "PowerTransformer": {"lambdas_": _BY_COLUMN},
     "QuadraticDiscriminantAnalysis": {"means_": "c d", "priors_": "c"},
