@@ -42,7 +42,10 @@ def fixed(rows: Rows, split: str) -> str:
 
 
 def random(rows: Rows) -> str:
-    """Means over random splits with the interval of the paired difference from attributes."""
+    """Means over random splits with the interval of the paired difference from attributes.
+
+    A dash stands for what has not been measured on all of them.
+    """
     methods = [m for m in METHODS if accuracies(rows, "attributes", m, "random")]
     titles = [TITLES[method] for method in methods]
     lines = ["| signatures | " + " | ".join(titles) + " |", "|---|" + "---|" * len(titles)]
@@ -55,7 +58,10 @@ def random(rows: Rows) -> str:
 def _against_attributes(rows: Rows, semantics: str, method: str) -> str:
     own = accuracies(rows, semantics, method, "random")
     base = accuracies(rows, "attributes", method, "random")
-    mean = pages.short(float(np.mean(list(own.values()))))
+    if set(own) < set(base):
+        return "–"
+    found = list(own.values())
+    mean = f"{pages.short(float(np.mean(found)))} ± {pages.short(float(np.std(found, ddof=1)))}"
     if semantics == "attributes":
         return mean
     low, high = paired_interval([own[split] - base[split] for split in base])

@@ -8,8 +8,10 @@ import time
 import numpy as np
 import pytest
 
+from zslearn._optional import find_in_package
 from zslearn.exceptions import InvalidInputError, MissingExtraError
 from zslearn.features import ImageEncoder
+from zslearn.features.builtin_models import BUILT_IN
 
 NAMES = {"timm": "resnet18", "open_clip": "ViT-B-32/openai", "hf": "facebook/dinov2-small"}
 PACKAGES = {"timm": "timm", "open_clip": "open_clip", "hf": "transformers"}
@@ -126,6 +128,23 @@ def test_a_folder_of_transformers(tmp_path):
     np.testing.assert_allclose(vectors, expected.numpy(), atol=1e-4)
     (tmp_path / "preprocessor_config.json").write_text("{}")
     ImageEncoder(f"hf:{tmp_path}", preprocessing=ImageEncoder._opened(encoder).preprocessing).fit()
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("no_network")
+def test_built_in_networks_agree_with_torch(name):
+    """Whole vectors; test_image_encoder.py keeps means of them for where torch is not there."""
+    torch = pytest.importorskip("torch")
+    package = pytest.importorskip("efficientnet_lite_pytorch")
+    entry = BUILT_IN[name]
+    weights = find_in_package(entry.package, entry.file, extra="images", purpose="A test")
+    module = package.EfficientNet.from_pretrained(name, weights_path=str(weights)).eval()
+    encoder = ImageEncoder(name)
+    values, _ = prepared(encoder)
+    with torch.no_grad():
+        expected = module.extract_features(values).mean(dim=(2, 3))
+    np.testing.assert_allclose(encoder.transform([PIXELS]), expected.numpy(), atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", NAMES)
