@@ -7,6 +7,7 @@ from sphinx.application import Sphinx
 PAGES = {
     "../CONTRIBUTING.md": "contributing.md",
     "../CHANGELOG.md": "changelog.md",
+    "../SECURITY.md": "security.md",
     "../results/tables/tables.md": "results.md",
 }
 
