@@ -24,6 +24,7 @@ ONCE_FAILED = {
     "results": [1261],
     "mat73": [346],  # three gigabytes, or a crash
     "zarr": [701],
+    "xlsa17": [1186],
     "store": [285],
     "picture_store": [201, 204, 209, 237, 261],
 }

@@ -128,10 +128,11 @@ def _att(stored: dict[str, Any], path: Path, attributes: str) -> NDArray[np.floa
             )
         att = np.array(original, np.float64)
     affected = missing.any(axis=0)
-    length = np.linalg.norm(att[:, affected], axis=0)
-    att[missing] = 0
-    if attributes == "normalized":
-        att[:, affected] *= length / np.linalg.norm(att[:, affected], axis=0)
+    with np.errstate(all="ignore"):  # a table refuses what is not finite
+        length = np.linalg.norm(att[:, affected], axis=0)
+        att[missing] = 0
+        if attributes == "normalized":
+            att[:, affected] *= length / np.linalg.norm(att[:, affected], axis=0)
     return att
 
 
