@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from zslearn.datasets import make_zero_shot
+from zslearn.datasets import make_family, make_zero_shot
 from zslearn.estimator_checks import parametrize_with_zero_shot_checks
 from zslearn.exceptions import InvalidInputError, ZslearnWarning
 from zslearn.persistence import load, save
@@ -75,6 +75,20 @@ def test_naive_bayes_is_taken_where_attributes_are_in_the_spread():
 def test_a_linear_member_is_taken_where_features_are_linear(linear):
     clf = fitted(linear, portfolio=["rrzsl", BAYES])
     assert clf.best_params_ == {"portfolio": "rrzsl"}
+
+
+@pytest.mark.parametrize(
+    ("family", "kinds"),
+    [
+        ("few classes", (BAYES,)),
+        ("product", ("standardize > dap + quadratic",)),
+        ("linear", ("rrzsl", "eszsl")),
+    ],
+)
+def test_a_member_of_the_right_kind_is_taken(family, kinds):
+    portfolio = ["rrzsl", "eszsl", BAYES, "standardize > dap + quadratic"]
+    clf = fitted(make_family(family, random_state=0), portfolio=portfolio)
+    assert clf.member_ in kinds
 
 
 def test_it_answers_as_the_member_taken_does_on_all_rows(linear):

@@ -28,6 +28,7 @@ Examples:
         "data": "zslearn.cli.data:data",
         "describe": "zslearn.cli.describe:describe",
         "features": "zslearn.cli.features:features",
+        "advise": "zslearn.cli.advise:advise",
         "fit": "zslearn.cli.fit:fit",
         "predict": "zslearn.cli.predict:predict",
         "serve": "zslearn.cli.serve:serve",

@@ -5,6 +5,7 @@ from zslearn.datasets.awa import load_awa
 from zslearn.datasets.class_split import ClassSplit
 from zslearn.datasets.dataset import ZeroShotDataset
 from zslearn.datasets.downloads import fetch_archive, fetch_awa2, fetch_xlsa17
+from zslearn.datasets.families import FAMILIES, make_family
 from zslearn.datasets.feature_files import load_features
 from zslearn.datasets.flowers17 import ImageSplit, flowers17_splits, load_flowers17
 from zslearn.datasets.imagenet import load_imagenet
@@ -19,6 +20,7 @@ from zslearn.datasets.table import load_table
 from zslearn.datasets.xlsa17 import load_xlsa17
 
 __all__ = [
+    "FAMILIES",
     "ClassSplit",
     "ImageSplit",
     "SegmentationDataset",
@@ -38,6 +40,7 @@ __all__ = [
     "load_segmentation",
     "load_table",
     "load_xlsa17",
+    "make_family",
     "make_imagenet_like",
     "make_shapes",
     "make_subclusters",

@@ -319,7 +319,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         frozen = _frozen(self.pipeline_)
 
         def may_go_on() -> bool:
-            return budget.allows(taken.seconds_for(min(len(task.labels), 2000)))
+            return budget.allows(task.n_folds * taken.seconds_for(min(len(task.labels), 2000)))
 
         self._say("shuffled signatures and learning curve")
         self.shuffled_accuracy_ = shuffled_accuracy(task, frozen, may_go_on)

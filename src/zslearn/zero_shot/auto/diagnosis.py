@@ -6,13 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.auto.expectation import LearningCurve
-from zslearn.zero_shot.auto.judging import FAILURES, Rows, Task, fold_ranks
-from zslearn.zero_shot.auto.portfolio import set_signatures
+from zslearn.zero_shot.auto.judging import FAILURES, Rows, Task, rank_folds
+from zslearn.zero_shot.auto.portfolio import Member
 
 # Shares of the classes of a fold that a point of the learning curve is made of.
 SHARES = (0.25, 0.5, 1.0)
@@ -33,7 +32,7 @@ def shuffled_accuracy(task: Task, frozen: Pipeline, may_go_on: MayGoOn) -> float
     frozen : Pipeline
         The member with its parameters as numbers.
     may_go_on : callable
-        Says whether there is time for another fit.
+        Says whether there is time for another round of folds.
 
     Returns
     -------
@@ -41,14 +40,7 @@ def shuffled_accuracy(task: Task, frozen: Pipeline, may_go_on: MayGoOn) -> float
         None if there was no time, or the member cannot learn from shuffled signatures.
     """
     table = shuffled(task.signatures, task.classes, task.seed)
-    found = []
-    rows = task.rows(_MOST_ROWS)
-    for train, held_out in task.folds(rows, 0):
-        score = _score(task, frozen, table, train, held_out) if may_go_on() else None
-        if score is None:
-            return None
-        found.append(score)
-    return float(np.mean(found))
+    return _mean(task, frozen, table, task.folds(task.rows(_MOST_ROWS), 0), may_go_on)
 
 
 def shuffled(table: Signatures, classes: NDArray, seed: int | None) -> Signatures:
@@ -70,7 +62,7 @@ def learning_curve(task: Task, frozen: Pipeline, may_go_on: MayGoOn) -> Learning
     frozen : Pipeline
         The member with its parameters as numbers.
     may_go_on : callable
-        Says whether there is time for another fit.
+        Says whether there is time for another round of folds.
 
     Returns
     -------
@@ -84,30 +76,35 @@ def learning_curve(task: Task, frozen: Pipeline, may_go_on: MayGoOn) -> Learning
         return None
     points = []
     for size in sizes:
-        found = []
-        for i, (train, held_out) in enumerate(folds):
-            fewer = _of_classes(task, train, size, i)
-            score = _score(task, frozen, task.signatures, fewer, held_out) if may_go_on() else None
-            if score is None:
-                return None
-            found.append(score)
-        points.append(float(np.mean(found)))
+        fewer = [(_of_classes(task, train, size, i), held) for i, (train, held) in enumerate(folds)]
+        point = _mean(task, frozen, task.signatures, fewer, may_go_on)
+        if point is None:
+            return None
+        points.append(point)
     return LearningCurve(tuple(sizes), tuple(points))
 
 
-def _score(
-    task: Task, frozen: Pipeline, table: Signatures, train: Rows, held_out: Rows
+def _mean(
+    task: Task,
+    frozen: Pipeline,
+    table: Signatures,
+    folds: list[tuple[Rows, Rows]],
+    may_go_on: MayGoOn,
 ) -> float | None:
-    pipeline = clone(frozen)
-    set_signatures(pipeline.steps[-1][1], table)
-    for _, step in pipeline.steps[:-1]:
-        for name in ("n_components", "n_quantiles"):
-            if isinstance(getattr(step, name, None), int):
-                step.set_params(**{name: min(getattr(step, name), len(train))})
+    """Return the mean accuracy over folds; None if there is no time, or the member fails."""
+    if not may_go_on():
+        return None
     try:
-        return float(fold_ranks(task, pipeline, train, held_out).accuracies.mean())
+        jobs = [(_pipeline(frozen, table, len(train)), train, held) for train, held in folds]
+        return float(np.mean([ranks.accuracies.mean() for ranks, _ in rank_folds(task, jobs)]))
     except FAILURES:
         return None
+
+
+def _pipeline(frozen: Pipeline, table: Signatures, n_rows: int) -> Pipeline:
+    """Return a copy with other signatures, for a number of training rows."""
+    *before, last = (step for _, step in frozen.steps)
+    return Member("", (*before, last)).pipeline(table, n_rows)
 
 
 def _sizes(most: list[int]) -> list[int]:

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -13,15 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from zslearn.core.threads import map_in_order, n_threads
 from zslearn.zero_shot.auto.portfolio import Member
 from zslearn.zero_shot.search import even_rows, folds_of_classes, parameter_folds
 
 Rows = NDArray[np.intp]
 # What a member may fail with; anything else is a fault of the program and stops the fit.
 FAILURES = (ValueError, TypeError, ArithmeticError, RuntimeError, MemoryError)
-# Rows of a stage and how often a class is held out in it, over all repeats and classes.
-STAGES = ((600, 40), (2000, 80), (6000, 120))
-_MOST_REPEATS = 12
+# Rows of a stage, and how many classes are held out in it over all folds and repeats.
+STAGES = ((600, 24), (1000, 36), (5000, 48))
+# Narrow tables take little time and often have few classes, so they get more repeats.
+_NARROW, _MORE, _MOST_REPEATS = 256, 2, 12
 # Members that go on: a share of them, and at the end a few.
 _SHARE, _LEAST, _FINALISTS = 1 / 3, 6, 4
 # How the time of a fit grows with the rows.
@@ -252,18 +255,45 @@ def judge(
     return Outcome(records, finalists if n_rows else [], n_rows)
 
 
-def fold_ranks(task: Task, pipeline: Pipeline, train: Rows, held_out: Rows) -> FoldRanks:
+Job = tuple[Pipeline, Rows, Rows]
+
+
+def rank_folds(task: Task, jobs: Sequence[Job]) -> list[tuple[FoldRanks, float]]:
+    """Fit pipelines on rows and rank the classes of other rows, several at once in threads.
+
+    Parameters
+    ----------
+    task : Task
+        The data.
+    jobs : sequence of (Pipeline, rows, rows)
+        What is fitted, the training rows and the held-out rows.
+
+    Returns
+    -------
+    list of (FoldRanks, float)
+        With the seconds of each.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        work = partial(_timed, task)
+        return list(map_in_order(work, jobs, max(1, min(n_threads(), len(jobs)))))
+
+
+def _timed(task: Task, job: Job) -> tuple[FoldRanks, float]:
+    start = perf_counter()
+    return _fold_ranks(task, *job), perf_counter() - start
+
+
+def _fold_ranks(task: Task, pipeline: Pipeline, train: Rows, held_out: Rows) -> FoldRanks:
     """Fit a pipeline on some rows and rank the classes of others among themselves."""
     truth = task.index[held_out]
     candidates = np.unique(truth) if task.signatures is not None else np.arange(len(task.classes))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        pipeline.fit(task.X[train], task.labels[train])
-        X = task.X[held_out]
-        for _, step in pipeline.steps[:-1]:
-            X = step.transform(X)
-        names: Any = task.classes[candidates]
-        scores = pipeline.steps[-1][1]._live(names).scores(X)
+    pipeline.fit(task.X[train], task.labels[train])
+    X = task.X[held_out]
+    for _, step in pipeline.steps[:-1]:
+        X = step.transform(X)
+    names: Any = task.classes[candidates]
+    scores = pipeline.steps[-1][1]._live(names).scores(X)
     if not np.isfinite(scores).all():
         raise ValueError("its scores are not finite")
     return FoldRanks.of(scores, truth, candidates)
@@ -273,27 +303,27 @@ def _judge_repeat(
     task: Task, record: Record, rows: Rows, repeat: int, limit: Limit, tick: Callable[[int], Any]
 ) -> None:
     """Judge a member on the folds of one repeat, all of them or none."""
-    key = (len(rows), repeat)
-    if key in record.ranks or record.reason:
+    key, folds = (len(rows), repeat), task.folds(rows, repeat)
+    if key in record.ranks or record.reason or not folds:
         return
-    found = []
-    for train, held_out in task.folds(rows, repeat):
-        if not limit.allows(record.seconds_for(len(rows))):
-            record.reason = "the time budget was spent"
-            return
-        start = perf_counter()
-        try:
-            pipeline = record.member.pipeline(task.signatures, len(train))
-            found.append(fold_ranks(task, pipeline, train, held_out))
-        except FAILURES as error:
-            record.reason = f"failed: {_first_sentence(error)}"
-            record.ranks.clear()
-            return
-        record.per_fold, record.n_rows = perf_counter() - start, len(rows)
-        record.seconds += record.per_fold
-        tick(1)
-    if found:
-        record.ranks[key] = found
+    rounds = math.ceil(len(folds) / n_threads())
+    if not limit.allows(rounds * record.seconds_for(len(rows))):
+        record.reason = "the time budget was spent"
+        return
+    try:
+        jobs = [
+            (record.member.pipeline(task.signatures, len(train)), train, held_out)
+            for train, held_out in folds
+        ]
+        found = rank_folds(task, jobs)
+    except FAILURES as error:
+        record.reason = f"failed: {_first_sentence(error)}"
+        record.ranks.clear()
+        return
+    record.ranks[key] = [ranks for ranks, _ in found]
+    record.per_fold, record.n_rows = max(seconds for _, seconds in found), len(rows)
+    record.seconds += sum(seconds for _, seconds in found)
+    tick(len(found))
 
 
 def _first_sentence(error: Exception) -> str:
@@ -304,7 +334,8 @@ def _n_repeats(task: Task, times: int) -> int:
     """Repeats after which so many classes have been held out."""
     if task.n_folds < 2:
         return 0
-    return int(np.clip(math.ceil(times / len(task.classes)), 1, _MOST_REPEATS))
+    more = _MORE if task.X.shape[1] <= _NARROW else 1
+    return int(np.clip(more * times // len(task.classes), 1, _MOST_REPEATS))
 
 
 def _best(judged: list[Record], n_rows: int, stage: int, n_members: int) -> list[Record]:

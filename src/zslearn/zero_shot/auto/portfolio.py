@@ -146,9 +146,13 @@ def named_member(name: str, seed: int | None = 0) -> Member:
 def _preparation(name: str, seed: int | None) -> tuple[Any, ...]:
     _check_part("preparation", name, PREPARATIONS)
     if name == "quantile":
-        return (QuantileTransformer(output_distribution="normal", random_state=seed),)
+        return (
+            QuantileTransformer(
+                n_quantiles=_QUANTILES, output_distribution="normal", random_state=seed
+            ),
+        )
     if name == "nystroem":
-        return StandardScaler(), Nystroem(random_state=seed)
+        return StandardScaler(), Nystroem(n_components=_LANDMARKS, random_state=seed)
     return (StandardScaler(),)
 
 
@@ -173,9 +177,9 @@ def _given_member(estimator: Any) -> Member:
 def _fit_into(step: Any, n_rows: int) -> None:
     """Give a transformer no more landmarks or quantiles than there are rows."""
     if type(step) is Nystroem:
-        step.set_params(n_components=min(_LANDMARKS, n_rows))
+        step.set_params(n_components=min(step.n_components, n_rows))
     elif type(step) is QuantileTransformer:
-        step.set_params(n_quantiles=min(_QUANTILES, n_rows))
+        step.set_params(n_quantiles=min(step.n_quantiles, n_rows))
 
 
 def set_signatures(classifier: Any, signatures: Any) -> None:

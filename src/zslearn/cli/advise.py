@@ -1,0 +1,190 @@
+"""`zslearn advise`: what the data looks like, which method fits it, and what to expect."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from zslearn.cli.guard import warnings_as_lines
+from zslearn.cli.source import Source, source_of, source_options
+from zslearn.cli.table import echo_json, format_table
+from zslearn.exceptions import user_data
+
+if TYPE_CHECKING:
+    from zslearn.datasets import ZeroShotDataset
+    from zslearn.zero_shot import AutoZeroShotClassifier
+
+BOARD = {
+    "rank": "",
+    "member": "member",
+    "accuracy": "held out",
+    "error": "± error",
+    "seconds": "s",
+    "note": "note",
+}
+EPILOG = """\b
+Examples:
+  zslearn advise animals --time-budget 60
+  zslearn advise --features X.csv --labels y.csv --signatures classes.csv
+  zslearn advise xlsa17/CUB --json
+"""
+# Longer lists are cut in the text; --json has everything.
+_SHOWN = 5
+
+
+@click.command(epilog=EPILOG)
+@source_options
+@click.option(
+    "--time-budget",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="How long it may take; members for which there is no time are left out.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+def advise(time_budget: float | None, as_json: bool, **options: Any) -> None:
+    """Say which method fits the data, and what accuracy to expect of it.
+
+    Looks at the samples of the seen classes alone: judges preparations of the features and methods
+    by holding out seen classes, and prints what the data looks like, the leaderboard, the accuracy
+    to expect on classes without samples, and the command to type next.
+    """
+    source = source_of(options)
+    dataset = source.load()
+    rows = _training_rows(source, dataset)
+    from zslearn.zero_shot import AutoZeroShotClassifier
+
+    X, y = dataset.X[rows], dataset.y[rows]
+    facts = data_facts(X, y, dataset.signatures)
+    click.echo(f"Judging methods on {len(rows)} samples ...", err=True)
+    model = AutoZeroShotClassifier(dataset.signatures, time_budget=time_budget)
+    with user_data(), warnings_as_lines():
+        model.fit(X, y)
+    command = next_command(sys.argv[2:], model.member_)
+    if as_json:
+        echo_json({"data": facts, **_found(model), "next": command})
+        return
+    shown = [{"fact": key.replace("_", " "), "value": _text(value)} for key, value in facts.items()]
+    click.echo(format_table(shown, {"fact": "data", "value": ""}))
+    click.echo("\n" + format_table(model.leaderboard_.rows, BOARD))
+    click.echo("\n" + "\n".join(_sentences(model)))
+    click.echo(f"\nNext:\n  {command}")
+
+
+def data_facts(X: Any, y: Any, signatures: Any) -> dict[str, Any]:
+    """Return what samples and a class table look like.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Features of the seen classes.
+    y : ndarray of shape (n_samples,)
+        Their classes.
+    signatures : Signatures
+        The class table.
+
+    Returns
+    -------
+    dict
+        Sizes, shares, ranges, and what is the same where it should differ.
+    """
+    import numpy as np
+
+    from zslearn.evaluation import report_classes
+
+    report = report_classes(y, signatures)
+    counts = np.unique(y, return_counts=True)[1]
+    low, high = X.min(axis=0), X.max(axis=0)
+    spread = (high - low)[high > low]
+    return {
+        "samples": len(y),
+        "samples_per_class": f"{counts.min()} to {counts.max()}",
+        "seen_classes": len(counts),
+        "unseen_classes": len(report.unseen),
+        "features": X.shape[1],
+        "features_that_never_vary": int((low == high).sum()),
+        "share_of_zeros": round(float(np.mean(X == 0)), 4),
+        "smallest_and_largest_value": f"{low.min():.4g} to {high.max():.4g}",
+        "largest_range_over_smallest": f"{spread.max() / spread.min():.3g}" if len(spread) else "",
+        "attributes": signatures.n_dimensions,
+        "attributes_that_never_vary": list(report.constant),
+        "attributes_the_same_for_all_seen": list(report.constant_when_seen),
+        "classes_nearly_the_same": [f"{a} and {b}" for a, b, _ in report.near_duplicates],
+    }
+
+
+def next_command(arguments: list[str], member: str) -> str:
+    """Return the fit with the member taken, for the data options that were given.
+
+    Parameters
+    ----------
+    arguments : list of str
+        What the user typed after ``zslearn advise``.
+    member : str
+        Name of the member.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> next_command(["animals", "--time-budget", "9", "--json"], "sae")
+    'zslearn fit animals --method sae --save model.zsl'
+    """
+    kept, skip = [], False
+    for text in arguments:
+        if not skip and text != "--json" and not text.startswith("--time-budget"):
+            kept.append(text)
+        skip = text == "--time-budget"
+    plain = ">" not in member and "+" not in member
+    method = ["--method", member] if plain else ["--method", "auto", "-P"]
+    extra = [] if plain else [f'portfolio=["{member}"]']
+    return shlex.join(["zslearn", "fit", *kept, *method, *extra, "--save", "model.zsl"])
+
+
+def _training_rows(source: Source, dataset: ZeroShotDataset) -> Any:
+    import numpy as np
+
+    if not dataset.splits and source.split is None:
+        return np.arange(len(dataset.y))
+    return dataset.train_rows(source.find_split(dataset)[1])
+
+
+def _found(model: AutoZeroShotClassifier) -> dict[str, Any]:
+    """Return what was found, for programs."""
+    expected, curve = model.expected_accuracy_, model.learning_curve_
+    return {
+        "member": model.member_,
+        "leaderboard": list(model.leaderboard_),
+        "expected_accuracy": None if expected is None else asdict(expected),
+        "shuffled_accuracy": model.shuffled_accuracy_,
+        "learning_curve": None if curve is None else asdict(curve),
+    }
+
+
+def _sentences(model: AutoZeroShotClassifier) -> list[str]:
+    """Say what to expect."""
+    lines = [f"Take {model.member_}."]
+    if model.expected_accuracy_ is not None:
+        lines.append(f"Expect an accuracy of {model.expected_accuracy_}.")
+    if model.shuffled_accuracy_ is not None:
+        lines.append(
+            f"With signatures dealt to the wrong classes it reaches {model.shuffled_accuracy_:.2f} "
+            "on held-out classes."
+        )
+    if model.learning_curve_ is not None:
+        more = max(1, len(model.seen_classes_) // 4)
+        gain = 100 * model.learning_curve_.gain(len(model.seen_classes_), more)
+        lines.append(f"{more} more classes with samples would bring about {gain:.0f} points.")
+    return lines
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, list):
+        return str(value)
+    more = f" and {len(value) - _SHOWN} more" if len(value) > _SHOWN else ""
+    return ", ".join(map(str, value[:_SHOWN])) + more if value else "none"

@@ -1,0 +1,62 @@
+"""`zslearn advise` and the chooser on the command line."""
+
+import json
+
+import numpy as np
+import pytest
+
+from zslearn.cli.advise import data_facts, next_command
+from zslearn.persistence import load
+from zslearn.signatures import Signatures
+
+
+def test_advise_prints_facts_a_leaderboard_what_to_expect_and_the_next_command(run, own_arguments):
+    found = run("advise", *own_arguments, "--time-budget", 5)
+    assert found.exit_code == 0, found.output
+    text = found.stdout
+    assert "seen classes" in text
+    assert "prototype-regression" in text
+    assert "Expect an accuracy of" in text
+    assert "zslearn fit" in text.splitlines()[-1]
+
+
+def test_advise_as_json_has_the_expectation(run, own_arguments):
+    found = json.loads(run("advise", *own_arguments, "--time-budget", 5, "--json").stdout)
+    assert found["data"]["seen_classes"] == 8
+    assert found["data"]["unseen_classes"] == 3
+    assert found["expected_accuracy"]["n_candidates"] == 3
+    assert found["member"] in [row["member"] for row in found["leaderboard"]]
+
+
+def test_fit_and_evaluate_take_auto(run, own, own_arguments):
+    portfolio = 'portfolio=["rrzsl", "standardize > eszsl"]'
+    target = own / "auto.zsl"
+    found = run("fit", *own_arguments, "--method", "auto", "-P", portfolio, "--save", target)
+    assert found.exit_code == 0, found.output
+    assert "expected accuracy" in found.stdout
+    assert load(target).member_ in ("rrzsl", "standardize > eszsl")
+    arguments = ["--features", own / "all.csv", "--labels", own / "all_y.csv"]
+    arguments += ["--signatures", own / "classes.csv", "--unseen", "unseen0,unseen1,unseen2"]
+    found = run("evaluate", *arguments, "--method", "auto", "-P", portfolio, "--json")
+    [row] = json.loads(found.stdout)
+    assert row["per_class_accuracy"] > 0.5
+    assert row["chosen_portfolio"] in ("rrzsl", "standardize > eszsl")
+
+
+def test_the_facts_are_those_of_the_data():
+    X = np.array([[0.0, 1.0, 5.0], [2.0, 1.0, 5.5], [0.0, 1.0, 6.0]])
+    table = Signatures(["a", "b", "c"], [[1, 0, 1], [1, 1, 1], [1, 0, 0]])
+    facts = data_facts(X, np.array(["a", "b", "a"]), table)
+    assert (facts["features_that_never_vary"], facts["samples_per_class"]) == (1, "1 to 2")
+    assert facts["share_of_zeros"] == pytest.approx(0.2222)
+    assert facts["largest_range_over_smallest"] == "2"
+    assert facts["attributes_that_never_vary"] == ["d0"]
+    assert facts["attributes_the_same_for_all_seen"] == ["d2"]
+
+
+def test_the_next_command_names_a_member_with_a_preparation_as_a_portfolio():
+    text = next_command(["x", "--time-budget=3"], "standardize > dap + naive-bayes")
+    assert text == (
+        "zslearn fit x --method auto -P "
+        """'portfolio=["standardize > dap + naive-bayes"]' --save model.zsl"""
+    )

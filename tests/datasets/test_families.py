@@ -1,0 +1,53 @@
+"""Every family is what its name says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zslearn.datasets import FAMILIES, make_family
+from zslearn.exceptions import InvalidInputError
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_sizes_classes_and_seed(name):
+    family, data = FAMILIES[name], make_family(name, random_state=1)
+    split = data.split("standard")
+    assert (len(split.seen), len(split.unseen)) == (family.n_seen, family.n_unseen)
+    assert len(data.y) == family.n_per_class * len(data.classes)
+    assert len(np.unique(data.signatures.vectors, axis=0)) == len(data.classes)
+    assert data.signatures.vectors.any(axis=1).all()
+    np.testing.assert_array_equal(make_family(name, random_state=1).X, data.X)
+    assert not np.array_equal(make_family(name, random_state=2).X, data.X)
+
+
+def test_attributes_of_the_spread_are_in_the_variance_alone():
+    data = make_family("spread", random_state=0)
+    has = data.signatures.rows(data.y)[:, 0] > 0
+    yes, no = data.X[has, 0], data.X[~has, 0]
+    assert abs(yes.mean() - no.mean()) < 3 * yes.std() / np.sqrt(len(yes))
+    assert yes.std() > 3 * no.std()
+
+
+def test_attributes_of_the_product_are_in_no_feature_alone():
+    data = make_family("product", random_state=0)
+    has = 2 * data.signatures.rows(data.y)[:, 0] - 1
+    n = data.signatures.n_dimensions
+    assert abs(np.corrcoef(data.X[:, 0], has)[0, 1]) < 0.1
+    assert np.corrcoef(data.X[:, 0] * data.X[:, n], has)[0, 1] > 0.8
+
+
+def test_a_linear_map_explains_linear_features_and_no_uninformative_ones():
+    explained = {}
+    for name in ("linear", "uninformative"):
+        data = make_family(name, random_state=0)
+        S = np.column_stack([data.signatures.rows(data.y), np.ones(len(data.y))])
+        rest = data.X - S @ np.linalg.lstsq(S, data.X, rcond=None)[0]
+        explained[name] = 1 - rest.var() / data.X.var()
+    assert explained["linear"] > 0.8
+    assert explained["uninformative"] < 0.5
+
+
+def test_an_unknown_family_is_told_its_neighbor():
+    with pytest.raises(InvalidInputError, match=r"no family 'spred'\. Did you mean 'spread'"):
+        make_family("spred")
