@@ -30,6 +30,13 @@ def test_sensor_data_needs_a_nonlinear_classifier():
     assert accuracy["DAP, naive Bayes"] > 5 / 6
 
 
+def test_each_kind_of_data_gets_its_method():
+    taken = names_of("data/plot_auto.py")["taken"]
+    assert taken["linear"] in ("rrzsl", "eszsl")
+    assert taken["spread"] == "standardize > dap + naive-bayes"
+    assert taken["product"] == "standardize > dap + quadratic"
+
+
 def test_a_class_made_like_a_horse_but_striped_takes_the_zebras():
     names = names_of("first_steps/plot_add_class.py")
     assert (names["after"] == "striped horse").mean() > 0.8

@@ -219,6 +219,8 @@ def test_the_guard_takes_the_simplest_within_one_standard_error():
     assert guarded(np.stack([near, far, best], axis=1)) == 0
     assert guarded(np.stack([far, best], axis=1)) == 1
     assert guarded(np.array([[0.2, 0.3]])) == 1
+    doubtful = best - [0.3, -0.2, 0.2, -0.2]  # 0.025 below, error 0.13: more than a point
+    assert guarded(np.stack([doubtful, best], axis=1)) == 1
 
 
 def test_the_correction_for_the_choice_is_nothing_where_there_is_no_choice():

@@ -46,8 +46,8 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
     Members are pipelines: a preparation of the features, and a method. They are judged by
     cross-validation over the seen classes, in stages: all of them on few rows, the best ones on
     more rows and more repeats. The simplest member whose accuracy is within one standard error of
-    the best is fitted on all rows, and answers from then on. No sample of an unseen class takes
-    part.
+    the best, and within one point, is fitted on all rows and answers from then on. No sample of an
+    unseen class takes part.
 
     Parameters
     ----------

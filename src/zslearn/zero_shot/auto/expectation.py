@@ -13,6 +13,8 @@ from scipy.special import gammaln
 from zslearn.zero_shot.auto.judging import FoldRanks
 
 LEVEL = 0.9
+# Held-out classes that are all right do not promise that all others will be.
+_LEAST_HALF = 0.03
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ def expect(
 
     The interval is that of the mean of new classes, as many as there are candidates, whose
     accuracies vary as those of the held-out ones do: mean ± t·s·√(1/m + 1/c) with the standard
-    deviation s over c classes.
+    deviation s over c classes, and at least three points to either side.
 
     Parameters
     ----------
@@ -150,9 +152,9 @@ def expect(
     found = [accuracy_among(fold.shares, n_candidates) for fold in folds]
     spread = max(_class_deviation(found), _fold_deviation(found))
     n_classes = len(np.unique(np.concatenate([fold.classes for fold in folds])))
-    middle = float(np.mean([one.mean() for one in found])) - optimism + growth
+    middle = min(1.0, float(np.mean([one.mean() for one in found])) - optimism + growth)
     t = float(stats.t.ppf((1 + LEVEL) / 2, max(n_classes - 1, 1)))
-    half = t * spread * float(np.sqrt(1 / n_candidates + 1 / n_classes))
+    half = max(t * spread * float(np.sqrt(1 / n_candidates + 1 / n_classes)), _LEAST_HALF)
     low, middle, high = np.clip([middle - half, middle, middle + half], 0.0, 1.0).tolist()
     return Expectation(middle, low, high, n_candidates, 1 / n_candidates)
 
