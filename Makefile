@@ -75,7 +75,7 @@ CLIENT_mlserver := mlserver==1.7.1
 	@touch $@
 
 test-clients: $(STAMP)dev $(CLIENTS:%=.venv-clients/%/.installed)
-	$(BIN)/python -m pytest tests/serve/test_clients.py $(ARGS)
+	ZSLEARN_CLIENTS_REQUIRED='$(CLIENTS)' $(BIN)/python -m pytest tests/serve/test_clients.py $(ARGS)
 
 sbom: $(STAMP)dev
 	$(BIN)/python scripts/dependencies.py --sbom sbom.json

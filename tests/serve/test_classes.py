@@ -6,7 +6,6 @@ import pytest
 from zslearn.persistence import save
 from zslearn.semantics import TextEncoder
 from zslearn.serve import Limits, ServerSettings, create_app
-from zslearn.serve.changed_model import SLACK
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import SAEClassifier
 
@@ -197,15 +196,16 @@ def test_a_change_that_cannot_be_written_is_not_made(make_client, tmp_path):
     assert "new" not in names(client)
 
 
-def test_a_long_journal_is_written_anew(make_client, model_file):
+def test_a_long_journal_is_written_anew(make_client, model_file, monkeypatch):
+    monkeypatch.setattr("zslearn.serve.changed_model.SLACK", 40)
     client = make_client()
     other = make_client()
     changes = client.app.state.server.shelf.slot("made").changes()
-    for i in range(SLACK + 20):
+    for i in range(100):
         changes.put("new", [float(i), 1, 1, 1, 1])
     assert len(model_file.with_name("made.zsl.classes").read_bytes().splitlines()) < 50
     for one in (client, other, make_client()):
-        assert one.get(f"{CLASSES}/new").json()["vector"]["d0"] == SLACK + 19
+        assert one.get(f"{CLASSES}/new").json()["vector"]["d0"] == 99
 
 
 @pytest.mark.parametrize("cut", range(1, 60, 7))
