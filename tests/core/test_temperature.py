@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 
-from zslearn.core.temperature import Labelled, fit_temperature, mean_log_loss
+from zslearn.core.temperature import Labelled, fit_temperature, overconfidence
 
 
 def drawn(temperature, seed=0, n=20000, n_candidates=6):
@@ -21,10 +21,22 @@ def test_finds_the_temperature_that_labels_were_drawn_with(temperature):
     assert fit_temperature([drawn(temperature)]) == pytest.approx(temperature, rel=0.08)
 
 
-def test_the_loss_is_the_log_loss_of_the_right_candidate():
-    part = drawn(1.0, n=50_000)
-    own = log_softmax(part.scores / 0.7, axis=1)[np.arange(50_000), part.truth]
-    assert mean_log_loss(part, 0.7) == pytest.approx(-own.mean(), rel=1e-3)
+def test_answers_are_as_sure_as_they_are_right():
+    parts = [drawn(0.5, n=3000), drawn(2.0, seed=1, n=3000)]
+    temperature = fit_temperature(parts)
+    gaps = []
+    for part in parts:
+        sure = softmax(part.scores / temperature, axis=1).max(axis=1)
+        gaps.append(sure.mean() - (part.scores.argmax(axis=1) == part.truth).mean())
+    assert gaps[0] < 0 < gaps[1]
+    assert sum(gaps) == pytest.approx(0, abs=1e-3)
+
+
+def test_overconfidence_falls_as_the_temperature_rises():
+    part = drawn(1.0, n=2000)
+    found = [overconfidence(part, temperature) for temperature in (0.1, 0.5, 1.0, 2.0, 10.0)]
+    assert found == sorted(found, reverse=True)
+    assert found[2] == pytest.approx(0, abs=0.03)
 
 
 def test_scales_with_the_scores_and_ignores_what_all_candidates_share():
@@ -32,16 +44,6 @@ def test_scales_with_the_scores_and_ignores_what_all_candidates_share():
     shift = np.random.default_rng(1).normal(size=(500, 1))
     other = Labelled(1000 * (part.scores + shift), part.truth, part.weights)
     assert fit_temperature([other]) == pytest.approx(1000 * fit_temperature([part]), rel=1e-3)
-
-
-def test_no_temperature_near_the_one_found_is_better():
-    parts = [drawn(0.5, n=300), drawn(2.0, seed=1, n=300)]
-    found = fit_temperature(parts)
-
-    def loss(temperature):
-        return np.mean([mean_log_loss(part, temperature) for part in parts])
-
-    assert loss(found) <= min(loss(found * factor) for factor in (0.5, 0.99, 1.01, 2.0))
 
 
 def test_weights_are_as_good_as_repeated_samples():
@@ -57,4 +59,6 @@ def test_answers_that_are_all_right_and_equal_scores_have_a_temperature():
     scores = np.eye(3)
     right = Labelled(scores, np.arange(3), np.ones(3))
     assert 0 < fit_temperature([right]) < 1
+    wrong = right._replace(truth=np.array([1, 2, 0]))
+    assert fit_temperature([wrong]) > 1e3  # no probability is low enough
     assert fit_temperature([right._replace(scores=np.zeros((3, 3)))]) == 1.0

@@ -1,4 +1,4 @@
-"""Temperature scaling: one number that turns scores into probabilities (Guo et al., ICML 2017)."""
+"""Temperature scaling: one number that turns scores into probabilities."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
+from scipy.optimize import brentq
+from scipy.special import softmax
 
 # The search covers this many powers of e on both sides of the spread of the scores.
 _REACH = 10.0
@@ -32,35 +32,37 @@ class Labelled(NamedTuple):
     weights: NDArray[np.float64]
 
 
-def mean_log_loss(part: Labelled, temperature: float) -> float:
-    """Return the weighted mean of −log softmax(scores / temperature) of the right candidate.
+def overconfidence(part: Labelled, temperature: float) -> float:
+    """Return how much the mean probability of the answers exceeds their accuracy.
 
-    The right candidate is expected with a probability of (n + 1) / (n + 2) only, as Platt did, so
-    that a temperature exists where every answer is right.
+    The accuracy is drawn towards chance by one sample, so that it is below one and a temperature
+    exists where every answer is right.
 
     Parameters
     ----------
     part : Labelled
         n samples.
     temperature : float
-        Above 0.
+        Above 0; answers are the softmax of scores divided by it.
 
     Returns
     -------
     float
+        Falls as the temperature rises.
     """
     n, n_candidates = part.scores.shape
-    z = part.scores / temperature
-    own, total = z[np.arange(n), part.truth], z.sum(axis=1)
-    smooth = 1.0 / (n + 2)
-    expected = (1 - smooth) * own + smooth * (total - own) / max(n_candidates - 1, 1)
-    return float(np.average(logsumexp(z, axis=1) - expected, weights=part.weights))
+    sure = softmax(part.scores / temperature, axis=1).max(axis=1)
+    right = part.scores.argmax(axis=1) == part.truth
+    accuracy = (n * np.average(right, weights=part.weights) + 1 / n_candidates) / (n + 1)
+    return float(np.average(sure, weights=part.weights) - accuracy)
 
 
 def fit_temperature(parts: Sequence[Labelled]) -> float:
-    """Return the temperature of smallest log-loss, averaged over parts.
+    """Return the temperature at which answers are as sure as they are right, averaged over parts.
 
-    The loss is convex in 1 / temperature, so it has one minimum.
+    This is expectation consistency (Clarté et al., UAI 2023). The temperature of smallest log-loss
+    guards against the few answers that are sure and wrong, and leaves the others less sure than
+    they are right.
 
     Parameters
     ----------
@@ -70,25 +72,27 @@ def fit_temperature(parts: Sequence[Labelled]) -> float:
     Returns
     -------
     float
+        As low or high as the search reaches where no temperature is right.
 
     Examples
     --------
     >>> import numpy as np
-    >>> scores = np.array([[0.0, 1.0]] * 4)
-    >>> truth = np.array([1, 1, 1, 0])
-    >>> part = Labelled(scores, truth, np.ones(4))
-    >>> odds = np.exp(1 / fit_temperature([part]))  # 3 to 1, and (n + 1) / (n + 2) of it
-    >>> bool(np.isclose(odds / (1 + odds), (3 * 5 / 6 + 1 / 6) / 4, atol=1e-4))
-    True
+    >>> scores = np.array([[0.0, 1.0]] * 4000)
+    >>> truth = np.array([1, 1, 1, 0] * 1000)
+    >>> part = Labelled(scores, truth, np.ones(4000))
+    >>> odds = np.exp(1 / fit_temperature([part]))  # 3 to 1
+    >>> float(np.round(odds, 2))
+    3.0
     """
     spreads = [float(np.std(part.scores - part.scores.mean(axis=1)[:, None])) for part in parts]
     spread = float(np.mean(spreads))
     if not spread > 0:
         return 1.0  # equal scores have the same probabilities at every temperature
 
-    def loss(log_temperature: float) -> float:
-        return float(np.mean([mean_log_loss(part, np.exp(log_temperature)) for part in parts]))
+    def excess(log_temperature: float) -> float:
+        return float(np.mean([overconfidence(part, np.exp(log_temperature)) for part in parts]))
 
-    middle = np.log(spread)
-    found = minimize_scalar(loss, bounds=(middle - _REACH, middle + _REACH), method="bounded")
-    return float(np.exp(found.x))
+    low, high = np.log(spread) - _REACH, np.log(spread) + _REACH
+    if excess(low) <= 0 or excess(high) >= 0:
+        return float(np.exp(low if excess(low) <= 0 else high))
+    return float(np.exp(brentq(excess, low, high, xtol=1e-6)))

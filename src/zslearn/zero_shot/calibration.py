@@ -45,8 +45,8 @@ class CalibratedStacking(ZeroShotClassifier):
       classifier trained on seen classes prefers them, so that with all classes as candidates
       samples of unseen classes are lost. The answer here is the candidate c of largest
       f_c(x) − γ·[c is seen];
-    - a **temperature** T (Guo et al., ICML 2017): `predict_proba` is the softmax of these scores
-      divided by T, with the T of smallest log-loss;
+    - a **temperature** T: `predict_proba` is the softmax of these scores divided by T, with the T
+      at which answers are as sure as they are right (Clarté et al., UAI 2023);
     - a **threshold** on the confidence of answers: ``predict(X, reject=True)`` gives
       `reject_label` to samples below it, which probably belong to no candidate.
 
