@@ -68,6 +68,8 @@ CLIENTS ?= triton kserve mlserver
 CLIENT_triton := tritonclient[http]==2.73.0
 CLIENT_kserve := kserve==0.21.0
 CLIENT_mlserver := mlserver==1.7.1
+# Not a client but an attack by the description of the server: make test-clients CLIENTS=schemathesis
+CLIENT_schemathesis := schemathesis==4.32.5
 
 .venv-clients/%/.installed: Makefile
 	$(PYTHON) -m venv .venv-clients/$*

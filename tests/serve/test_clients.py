@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -25,15 +26,10 @@ def server(model_file, rows):
         yield server
 
 
-def run(*command, **options):
+def run(*command, timeout=120):
     environment = os.environ | {"no_proxy": "*", "NO_PROXY": "*"}
     done = subprocess.run(
-        list(map(str, command)),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=environment,
-        **options,
+        list(map(str, command)), capture_output=True, text=True, timeout=timeout, env=environment
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
@@ -91,6 +87,18 @@ def test_mlserver_infer(server, classifier, rows, tmp_path, flags):
     found.sort(key=lambda one: one["parameters"].get("batch_index", 0))
     names = [one["outputs"][0]["data"][0] for one in found]
     assert names == classifier.predict(rows).tolist()
+
+
+def test_schemathesis_finds_no_failure_of_the_server(server):
+    program = venv("schemathesis", "schemathesis")
+    examples = os.environ.get("ZSLEARN_SCHEMA_EXAMPLES", "130")
+    address = f"http://127.0.0.1:{server.port}/openapi.json"
+    # A model that is unloaded answers 503, as it should, but it counts as a failure here.
+    wishes = ["--checks", "not_a_server_error", "--exclude-path-regex", "unload", "--seed", "1"]
+    report = run(program, "run", address, *wishes, "-n", examples, timeout=1500)
+    generated, passed = re.search(r"(\d+) generated, (\d+) passed", report).groups()
+    assert generated == passed
+    assert int(passed) >= 2000 or examples != "130"
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
