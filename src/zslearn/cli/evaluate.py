@@ -289,10 +289,14 @@ def _shown(row: dict[str, Any], result: Result | SplitsResult | None) -> dict[st
 
     if isinstance(result, SplitsResult):  # every fold chose for itself
         return row | {"note": "uses the test batch" if row["uses_test_batch"] else ""}
-    chosen = ", ".join(
-        f"{key}={value:.3g}" if isinstance(value, float) else f"{key}={value}"
-        for key, value in result.chosen.items()
-    )
+    chosen = ", ".join(f"{key}={_short(value)}" for key, value in result.chosen.items())
     seconds = f"{result.fit_seconds:.1f}"
     note = "uses the test batch" if result.uses_test_batch else ""
     return row | {"chosen": chosen, "fit_seconds": seconds, "note": note}
+
+
+def _short(value: Any) -> str:
+    """Return a chosen value in a few characters; of several the first and how many there are."""
+    if isinstance(value, list):
+        return f"{_short(value[0])} (first of {len(value)})"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -39,6 +39,12 @@ class FoldMoments:
         Position of each one's class in `classes`.
     weights : ndarray of shape (n_held_out,) or None
         Weight of each one; None where all count the same.
+    known_rows : ndarray of shape (n_known_held_out,)
+        Rows held out of the classes learned from; none unless asked for.
+    known_truth : ndarray of shape (n_known_held_out,)
+        Position of each one's class in the classes of `train`.
+    known_weights : ndarray of shape (n_known_held_out,) or None
+        Weight of each one; None where all count the same.
     """
 
     train: Moments
@@ -47,6 +53,9 @@ class FoldMoments:
     rows: NDArray[np.intp]
     truth: NDArray[np.intp]
     weights: NDArray | None = None
+    known_rows: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+    known_truth: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+    known_weights: NDArray | None = None
 
 
 @dataclass(frozen=True)
@@ -115,23 +124,57 @@ class Gathered:
             return self.held_out
         return tuple(np.flatnonzero(np.isin(self.y, part.classes)) for part in self.parts)
 
-    def fold(self, number: int) -> FoldMoments:
+    def fold(self, number: int, spared: NDArray[np.intp] | None = None) -> FoldMoments:
         """Return what one fold learns from and is judged by.
 
         The moments a fold trains on are the total less the fold's own, so no data is read again.
         Where it trains on fewer rows than there are features, all is given in coordinates of the
         space those rows span: a smaller problem, without a null space, with the same answers.
+
+        Parameters
+        ----------
+        number : int
+            Which fold.
+        spared : ndarray of int, optional
+            Rows that no fold learns from, of any class that has others.
+
+        Returns
+        -------
+        FoldMoments
         """
         if self.y is None:
             raise InvalidInputError("models are judged by rows that were kept; there are none.")
         part, rows = self.parts[number], self.fold_rows[number]
+        known = np.empty(0, np.intp) if spared is None else np.setdiff1d(spared, rows)
         truth = np.searchsorted(part.classes, self.y[rows])
-        weights = None if self.weights is None else self.weights[rows]
-        spanned = self._spanned(rows)
+        X = self.X
+        places: tuple[NDArray[np.intp], NDArray[np.intp]] = (rows, known)
+        spanned = self._spanned(np.concatenate([rows, known]))
         if spanned is None:
-            return FoldMoments(self.total - part, part.classes, self.X, rows, truth, weights)
-        train, held_out = spanned
-        return FoldMoments(train, part.classes, held_out, np.arange(len(rows)), truth, weights)
+            train = self.total - part
+            train = train - self._moments_of(known) if len(known) else train
+        else:
+            train, X = spanned
+            places = np.arange(len(rows)), len(rows) + np.arange(len(known))
+        return FoldMoments(
+            train=train,
+            classes=part.classes,
+            X=X,
+            rows=places[0],
+            truth=truth,
+            weights=self._weights_of(rows),
+            known_rows=places[1],
+            known_truth=np.searchsorted(train.classes, self.y[known]),
+            known_weights=self._weights_of(known),
+        )
+
+    def _weights_of(self, rows: NDArray[np.intp]) -> NDArray | None:
+        return None if self.weights is None else self.weights[rows]
+
+    def _moments_of(self, rows: NDArray[np.intp]) -> Moments:
+        """Moments of some of the rows kept."""
+        labels: Any = self.y
+        return _moments_of_rows(self.X, labels, rows, self.weights)
 
     def _spanned(self, rows: NDArray[np.intp]) -> tuple[Moments, NDArray] | None:
         """Moments of all rows but some, and those, in the space of the others, if it is smaller."""
@@ -144,8 +187,7 @@ class Gathered:
         if found is None:
             return None
         L, held_out = found
-        weights = None if self.weights is None else self.weights[others]
-        return _moments_of_triangle(L, self.y[others], weights), held_out
+        return _moments_of_triangle(L, self.y[others], self._weights_of(others)), held_out
 
     @cached_property
     def _products(self) -> NDArray[np.float64]:

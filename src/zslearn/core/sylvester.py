@@ -123,26 +123,32 @@ class Tridiagonal:
 
     def _reflected(self, M: Array, trans: str) -> Array:
         # Q = diag(1, Q'), so the first coordinate stays; (M Q)ᵀ = Qᵀ Mᵀ needs the transpose.
-        out = np.array(M.T, order="F")
-        rest = np.asfortranarray(out[1:])
+        rest = np.array(M[:, 1:].T, order="F")
         flipped = "T" if trans == "N" else "N"
         lwork = int(lapack.dormqr("L", flipped, self.reflectors, self.tau, rest, -1)[1][0])
-        out[1:] = lapack.dormqr("L", flipped, self.reflectors, self.tau, rest, lwork)[0]
-        return out.T
+        out = np.empty_like(M, order="C")
+        out[:, 0] = M[:, 0]
+        out[:, 1:] = lapack.dormqr(
+            "L", flipped, self.reflectors, self.tau, rest, lwork, overwrite_c=1
+        )[0].T
+        return out
 
     def solve(self, T: Array, a: Array, beta: float) -> Array:
         """Solve one positive definite tridiagonal system per row (LAPACK ``ptsv``)."""
         Z = np.empty_like(T)
-        diagonal, off_diagonal = beta * self.diagonal, beta * self.off_diagonal
         for i, shift in enumerate(a):
-            _, _, z, info = lapack.dptsv(diagonal + shift, off_diagonal, T[i])
-            if info:
-                raise InvalidInputError(
-                    "the equation is too ill-conditioned for the tridiagonal solver at this λ; "
-                    "use solver='spectral'."
-                )
-            Z[i] = z.ravel()
+            Z[i] = self.solve_shifted(T[i : i + 1], shift, beta)[0]
         return Z
+
+    def solve_shifted(self, T: Array, a: float, beta: float) -> Array:
+        """Return Z with ``Z (a I + β R) = T``, the same shift for all rows."""
+        _, _, Z, info = lapack.dptsv(beta * self.diagonal + a, beta * self.off_diagonal, T.T)
+        if info:
+            raise InvalidInputError(
+                "the equation is too ill-conditioned for the tridiagonal solver at this λ; "
+                "use solver='spectral'."
+            )
+        return np.asarray(Z.T)
 
 
 @dataclass(frozen=True)

@@ -83,11 +83,18 @@ class WithinClassCovariance:
         """
         if min(shrinkages) < _SAFE_SHRINKAGE:
             return self._by_eigenvectors(rows, shrinkages)
-        if len(shrinkages) == 1 or len(self.matrix) < 3:
-            return np.stack([self._by_cholesky(rows, shrinkage) for shrinkage in shrinkages])
+        found = {1.0: rows / self.target}  # nothing is left of the covariance
+        wanted = [shrinkage for shrinkage in shrinkages if shrinkage != 1.0]
+        if len(wanted) < 2 or len(self.matrix) < 3:
+            found |= {shrinkage: self._by_cholesky(rows, shrinkage) for shrinkage in wanted}
+        else:
+            found |= dict(zip(wanted, self._by_reduction(rows, wanted), strict=True))
+        return np.stack([found[shrinkage] for shrinkage in shrinkages])
+
+    def _by_reduction(self, rows: Array, shrinkages: Sequence[float]) -> Array:
         reduction = Tridiagonal.of(self.matrix)
         T = reduction.rotate(rows)
-        parts = [reduction.solve(T, np.full(len(T), a * self.target), 1 - a) for a in shrinkages]
+        parts = [reduction.solve_shifted(T, a * self.target, 1 - a) for a in shrinkages]
         return reduction.restore(np.concatenate(parts)).reshape(len(shrinkages), *rows.shape)
 
     def _by_cholesky(self, rows: Array, shrinkage: float) -> Array:

@@ -49,11 +49,10 @@ def expect_results(results: Mapping[str, Any]) -> None:
 
 
 def _was_tried(name: str, value: Any, params: list[dict[str, Any]]) -> bool:
-    """Say whether a value, or each entry of a dict of values, is among the points."""
+    """Say whether a value, or each entry of a dict or list of values, is among the points."""
     tried = [point[name] for point in params if name in point]
-    return value in tried or (
-        isinstance(value, Mapping) and all(item in tried for item in value.values())
-    )
+    several = list(value.values()) if isinstance(value, Mapping) else value
+    return value in tried or (isinstance(several, list) and all(item in tried for item in several))
 
 
 def _parameter_names(fitted: Any) -> set[str]:

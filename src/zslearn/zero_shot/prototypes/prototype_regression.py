@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -10,40 +10,39 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from zslearn._parameters import Either, Number, Whole
+from zslearn._parameters import Either, Number, Numbers, Whole
 from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.gathered import Gathered, gather_rows
 from zslearn.core.kernel_attribution import (
     SignatureKernel,
     deviations_from_mean,
-    dimension_contributions,
+    mixture_contributions,
+    terms_with_roots,
 )
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Targets, unit_rows
-from zslearn.core.prototype_paths import prototype_accuracy
 from zslearn.core.rows import RowTransform
-from zslearn.core.signature_kernel import gaussian_kernel, median_scales, relative_distances
+from zslearn.core.signature_kernel import SignatureKernels, signed_root
 from zslearn.core.whitening import WithinClassCovariance
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import is_cv, one_row
 from zslearn.zero_shot.moment_classifier import MomentClassifier
+from zslearn.zero_shot.prototypes.prototype_settings import (
+    KERNELS,
+    SPACES,
+    FoldJudge,
+    Gather,
+    KernelSettings,
+    kernel_points,
+    nearly_best,
+)
 from zslearn.zero_shot.score_form import Branch, ScoreForm
-from zslearn.zero_shot.search import choose, choose_parameters, grid_points, parameter_folds
+from zslearn.zero_shot.search import Point, choose, grid_points, left_open, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
 
-# What is tried where a parameter is "cv"; the first value of each is used without folds.
-GRIDS: dict[str, tuple[float, ...]] = {
-    "power": (0.5, 1.0),
-    "shrinkage": (0.9, 0.7, 0.5, 0.3, 0.1, 1.0),
-    "bandwidth": (2.0, 1.0, 0.5, 4.0, 8.0),
-    "ridge": (0.03, 0.1, 0.3, 0.01, 1.0, 0.003, 3.0),
-}
-
-Grids = dict[str, Sequence[float]]
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
-Samples = tuple[Features, NDArray[np.intp], NDArray | None]
 
 
 class PrototypeRegression(MomentClassifier):
@@ -57,30 +56,45 @@ class PrototypeRegression(MomentClassifier):
 
         p(s) = k(s)ᵀ (K + γ I)⁻¹ M,    k(s)_j = exp(-‖s - s_j‖² / (σ · median)),
 
-    and the score of a sample z is ``z·p - ‖p‖² / 2``, the negative distance up to a constant. It is
-    linear in the features, so prediction costs one matrix product. Seen classes are scored by the
-    same formula, which keeps the generalized setting fair.
+    or with the mean of that kernel and of the same on the signed square roots of the signatures.
+    The prototypes of the best settings, about equally good on folds, are averaged. The score of a
+    sample z is ``z·p - ‖p‖² / 2``, the negative distance up to a constant. It is linear in the
+    features, so prediction costs one matrix product. Seen classes are scored by the same formula,
+    which keeps the generalized setting fair.
 
     All statistics come from class counts, class sums and the Gram matrix; every choice is made by
-    holding out seen classes, for the price of one tridiagonal reduction per fold and power.
+    holding out seen classes. Power and shrinkage are chosen on the first deal of the classes to
+    folds, for one tridiagonal reduction per fold; every other deal costs one Cholesky factor per
+    fold.
 
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
-        One vector per class; None means one-hot. Joined semantic spaces get one kernel each.
+        One vector per class; None means one-hot. Joined semantic spaces get kernels of their own.
     power : "cv" or float, default="cv"
         Exponent of ``sign(x)|x|^power``; 0.5 tames bursty non-negative features.
     shrinkage : "cv" or float, default="cv"
         From 0 (the covariance as it is) to 1 (no whitening).
-    bandwidth : "cv" or float, default="cv"
+    n_kernels : "cv", 1, 2 or list, default="cv"
+        1 takes the kernel on signatures, 2 the mean of it and of that on their signed square roots.
+        With numbers for `bandwidth` and `ridge`, "cv" means 1.
+    bandwidth : "cv", float or list, default="cv"
         σ of the kernel, in units of the median squared distance between seen signatures.
-    ridge : "cv" or float, default="cv"
-        γ, the trust in the kernel against the seen means.
+    ridge : "cv", float or list, default="cv"
+        γ, the trust in the kernel against the seen means. Lists of the same length for these three
+        name several settings, whose prototypes are averaged.
+    n_average : int, default=20
+        How many of the best settings are averaged at most: those whose held-out score is within two
+        standard errors of the best, and never more than a third of those tried. 1 takes the best
+        alone.
+    setting : {"conventional", "generalized"}, default="conventional"
+        What kernels and ridges are judged by: the accuracy on held-out classes, or its harmonic
+        mean with that on held-out samples of the others, all classes being candidates. Choose the
+        second for use with seen classes among the candidates, inside `CalibratedStacking`.
     cv : int, default=5
         Number of folds over classes.
     n_repeats : int, default=3
-        How often the classes are dealt to folds anew; a single deal is a noisy judge. `power` is
-        chosen on the first deal.
+        How often the classes are dealt to folds anew; a single deal is a noisy judge.
     feature_norm, signature_norm : {"l2", None}, default="l2"
         Scale every sample and every signature to unit length.
     random_state : int, default=0
@@ -88,15 +102,19 @@ class PrototypeRegression(MomentClassifier):
 
     Attributes
     ----------
-    power_, shrinkage_, bandwidth_, ridge_ : float
-        The four parameters in use.
+    power_, shrinkage_ : float
+        The space in use.
+    n_kernels_, bandwidth_, ridge_ : ndarrays of shape (n_averaged,)
+        The settings that are averaged, the best first.
     cv_results_ : dict or None
-        Per-class accuracy of every setting with the chosen power on held-out classes, over the
-        folds of all deals, with scikit-learn's keys; None where nothing was chosen.
+        What each kernel and ridge was judged by, with the chosen power and shrinkage, over the
+        folds of all deals, with scikit-learn's keys; that of each power and shrinkage if nothing
+        else was chosen, and None where nothing was.
     best_params_ : dict
-        What was taken for the parameters left to "cv".
+        What was taken for the parameters left to "cv", in lists where several settings are
+        averaged.
     dual_coef_ : ndarray of shape (n_seen, n_features)
-        What each seen class adds to the class vectors per unit of kernel.
+        What each seen class adds to a class vector per unit of its weight in the prototype.
 
     Examples
     --------
@@ -116,11 +134,21 @@ class PrototypeRegression(MomentClassifier):
     parameter_constraints: ClassVar = {
         "power": Either("cv", Number(above=0)),
         "shrinkage": Either("cv", Number(least=0, most=1)),
-        "bandwidth": Either("cv", Number(above=0)),
-        "ridge": Either("cv", Number(above=0)),
+        "n_kernels": Either("cv", Whole(1, 2), Numbers(Whole(1, 2))),
+        "bandwidth": Either("cv", Number(above=0), Numbers(Number(above=0))),
+        "ridge": Either("cv", Number(above=0), Numbers(Number(above=0))),
+        "n_average": Whole(1),
+        "setting": Either("conventional", "generalized"),
         "n_repeats": Whole(1),
     }
-    learned_shapes: ClassVar = {"dual_gram_": "c c", "dual_shift_": "c", "dual_coef_": "c d"}
+    learned_shapes: ClassVar = {
+        "dual_gram_": "c c",
+        "dual_shift_": "c",
+        "dual_coef_": "c d",
+        "kernels_": "b 2",
+        "regression_": "b c c",
+        "kernel_scales_": "2 s",
+    }
 
     def __init__(
         self,
@@ -128,8 +156,11 @@ class PrototypeRegression(MomentClassifier):
         *,
         power: float | str = "cv",
         shrinkage: float | str = "cv",
-        bandwidth: float | str = "cv",
-        ridge: float | str = "cv",
+        n_kernels: int | str | ArrayLike = "cv",
+        bandwidth: float | str | ArrayLike = "cv",
+        ridge: float | str | ArrayLike = "cv",
+        n_average: int = 20,
+        setting: str = "conventional",
         cv: int = 5,
         n_repeats: int = 3,
         feature_norm: str | None = "l2",
@@ -139,8 +170,11 @@ class PrototypeRegression(MomentClassifier):
         self.signatures = signatures
         self.power = power
         self.shrinkage = shrinkage
+        self.n_kernels = n_kernels
         self.bandwidth = bandwidth
         self.ridge = ridge
+        self.n_average = n_average
+        self.setting = setting
         self.cv = cv
         self.n_repeats = n_repeats
         self.feature_norm = feature_norm
@@ -156,13 +190,15 @@ class PrototypeRegression(MomentClassifier):
         gathered : Gathered or Moments
             What a pass by `moment_plan` found: of ``sign(x)|x|^power`` scaled as `feature_norm`
             says, with the classes dealt to folds once and 0.5 for ``power="cv"``. Or raw moments of
-            rows transformed in the same way; all four parameters must then be numbers.
+            rows transformed in the same way; power, shrinkage, bandwidth and ridge must then be
+            numbers.
 
         Returns
         -------
         self
         """
-        if isinstance(gathered, Moments) and any(is_cv(getattr(self, name)) for name in GRIDS):
+        needed = ("power", "shrinkage", "bandwidth", "ridge")
+        if isinstance(gathered, Moments) and any(is_cv(getattr(self, name)) for name in needed):
             raise InvalidInputError(
                 "plain moments need numbers for power, shrinkage, bandwidth and ridge; 'cv' needs "
                 "samples, so choose them by fit on a part of the data first."
@@ -170,33 +206,37 @@ class PrototypeRegression(MomentClassifier):
         return super().learn(gathered)
 
     def _fit(self, X: Features, y: NDArray[np.intp], weights: NDArray | None = None) -> None:
-        self._set_kernel_scales()
-        grids = self._grids()
         deals = list(self._deals(y))
-        power: float = grids["power"][0]
-        curves: list[NDArray] = []
-        if deals and any(len(grid) > 1 for grid in grids.values()):
-            power, curves = self._chosen_power((X, y, weights), deals[0], grids)
-        Z = self._powered(X, power)
-        for deal in deals[1:] if curves else []:
-            curves += self._curves(gather_rows(Z, y, deal, weights), grids)
-        self._choose(grids | {"power": (power,)}, curves)
-        self._solve(gather_rows(Z, y, weights=weights))
+
+        def gather(power: float, deal: int) -> Gathered:
+            return gather_rows(self._powered(X, power), y, deals[deal], weights)
+
+        settings = self._choose(gather, grid_points(self, SPACES), len(deals))
+        self._solve(gather_rows(self._powered(X, self.power_), y, weights=weights), settings)
 
     def _learn(self, gathered: Gathered) -> None:
-        self._set_kernel_scales()
-        grids = self._grids() | {"power": (self._moment_transform().power,)}
-        self._choose(grids, self._curves(gathered, grids) if gathered.has_folds else [])
-        self._solve(gathered)
+        power = self._moment_transform().power
+        spaces = [s for s in grid_points(self, SPACES) if s["power"] == power]
+        settings = self._choose(lambda *_: gathered, spaces, int(gathered.has_folds))
+        self._solve(gathered, settings)
 
     def _explain(self, X: Features, s: NDArray) -> Explanation:
-        kernel, answers = self._kernel(s[None])[0], self._answers_of_seen(X)
-        score = kernel @ answers - 0.5 * (kernel @ self.dual_gram_ @ kernel)
-        space = self._signature_kernel()
-        parts = dimension_contributions(s, space, answers, self.dual_gram_)
-        # The offset is the score of the mean seen signature.
+        mixture, answers = self._mixtures(s[None])[0], self._answers_of_seen(X)
+        score = mixture @ answers - 0.5 * (mixture @ self.dual_gram_ @ mixture)
+        terms = terms_with_roots(
+            self.seen_signatures_, self._blocks_of(), self.kernel_scales_, self.kernels_
+        )
+        both = mixture_contributions(
+            np.append(s, signed_root(s)),
+            list(zip(terms, self.regression_, strict=True)),
+            answers,
+            self.dual_gram_,
+        )
+        parts = both[: len(s)] + both[len(s) :]  # a dimension and its root belong together
+        # The offset is the score of the mean of the seen signatures and their roots.
         offset = float(score - parts.sum())
-        deviations = deviations_from_mean(s, space)
+        plain = SignatureKernel(self.seen_signatures_, self._blocks_of(), (), 1.0)
+        deviations = deviations_from_mean(s, plain)
         return Explanation.of(self.signatures_.dimensions, parts, offset, deviations)
 
     def explain_by_class(self, x: ArrayLike, name: Any) -> Explanation:
@@ -218,9 +258,9 @@ class PrototypeRegression(MomentClassifier):
             Contributions of the seen classes that sum, with the offset, to the score.
         """
         names = self.candidate_names([name])
-        kernel = self._kernel(self._normalized(names))[0]
-        contributions = kernel * self._answers_of_seen(self._ready_rows(one_row(x)))
-        offset = -0.5 * float(kernel @ self.dual_gram_ @ kernel)
+        mixture = self._mixtures(self._normalized(names))[0]
+        contributions = mixture * self._answers_of_seen(self._ready_rows(one_row(x)))
+        offset = -0.5 * float(mixture @ self.dual_gram_ @ mixture)
         return Explanation.of([str(label) for label in self.seen_classes_], contributions, offset)
 
     def _answers_of_seen(self, X: Features) -> NDArray:
@@ -228,16 +268,11 @@ class PrototypeRegression(MomentClassifier):
         sample = self._powered(X, self.power_)
         return np.asarray(sample @ self.dual_coef_.T)[0] - self.dual_shift_
 
-    def _signature_kernel(self) -> SignatureKernel:
-        return SignatureKernel(
-            self.seen_signatures_, self._blocks_of(), self.kernel_scales_, self.bandwidth_
-        )
-
     def _prepare(self, S: NDArray) -> Targets:
-        kernel = self._kernel(S)
-        squared = np.sum((kernel @ self.dual_gram_) * kernel, axis=1)
-        offsets = -0.5 * squared - kernel @ self.dual_shift_
-        return Targets.of(kernel @ self.dual_coef_, "dot", offsets)
+        mixtures = self._mixtures(S)
+        squared = np.sum((mixtures @ self.dual_gram_) * mixtures, axis=1)
+        offsets = -0.5 * squared - mixtures @ self.dual_shift_
+        return Targets.of(mixtures @ self.dual_coef_, "dot", offsets)
 
     def _score(self, X: Features, prepared: Targets) -> NDArray:
         return prepared.scores(self._powered(X, self.power_))
@@ -245,90 +280,93 @@ class PrototypeRegression(MomentClassifier):
     def _form(self, prepared: Targets) -> ScoreForm:
         return ScoreForm((Branch(None, prepared),), self.feature_norm, self.power_)
 
-    def _solve(self, gathered: Gathered) -> None:
-        """Set the dual coefficients for the chosen setting."""
+    def _mixtures(self, S: NDArray) -> NDArray:
+        """Weights of the seen means in the prototypes of signatures, one row for each."""
+        distances = self._signature_kernels().between(S, self.seen_signatures_)
+        mixed: NDArray = sum(
+            distances.kernel(int(n_kernels), float(bandwidth)) @ regression
+            for (n_kernels, bandwidth), regression in zip(
+                self.kernels_, self.regression_, strict=True
+            )
+        )
+        return mixed
+
+    def _solve(self, gathered: Gathered, settings: KernelSettings) -> None:
+        """Set the class means, and the regressions of all settings with the same kernel as one."""
         covariance = WithinClassCovariance.of(gathered.total, gathered.n_features)
         means = gathered.total.class_means
         center = means.mean(axis=0)
         (whitened,) = covariance.solved(means - center, [self.shrinkage_])
-        kernel = self._kernel(self.seen_signatures_)
-        inverse = np.linalg.inv(kernel + self.ridge_ * np.eye(len(kernel)))
-        coef = inverse @ whitened
-        self.dual_gram_ = coef @ (means - center).T @ inverse.T
-        self.dual_shift_ = coef @ center
-        self.dual_coef_ = gathered.lifted(coef)
+        self.dual_gram_ = whitened @ (means - center).T
+        self.dual_shift_ = whitened @ center
+        self.dual_coef_ = gathered.lifted(whitened)
+        S, kernels = self.seen_signatures_, self._signature_kernels()
+        self.kernels_, self.regression_ = settings.mean_regressions(kernels.between(S, S))
 
-    def _choose(self, grids: Grids, curves: list[NDArray]) -> None:
-        """Set the four parameters by accuracies on folds, each of shape (n_settings,)."""
-        points = grid_points(self, {name: grids[name] for name in GRIDS})
-        best = choose_parameters(self, points, range(len(curves)), curves.__getitem__)
-        for name, value in best.items():
-            setattr(self, f"{name}_", float(value))
+    def _choose(self, gather: Gather, spaces: list[Point], n_deals: int) -> KernelSettings:
+        """Set power and shrinkage, then the kernels and ridges to average, and return these."""
+        kernels = SignatureKernels.of(self.seen_signatures_, self._blocks_of())
+        self.kernel_scales_ = kernels.scales
+        points = kernel_points(self)
+        n_best = len(points)
+        if self._chooses_kernels():
+            n_best = min(self.n_average, -(-len(points) // 3))
+        judge = FoldJudge(kernels, self.seen_signatures_, KernelSettings.of(points))
+        self.cv_results_, space = None, spaces[0]
+        curves: list[NDArray] = []
+        if n_deals and len(spaces) > 1:
+            choice, accuracies = judge.choose_space(gather, spaces, n_best)
+            space, self.cv_results_ = choice.best_params, choice.cv_results
+            if self.setting == "conventional":
+                curves = list(accuracies[:, choice.best_index])
+        self.power_, self.shrinkage_ = float(space["power"]), float(space["shrinkage"])
+        self.best_params_ = left_open(self, space)
+        if not self._chooses_kernels():
+            return self._keep(points)
+        for deal in range(1 if curves else 0, n_deals):
+            curves += self._curves(gather(self.power_, deal), deal, judge)
+        if not curves:
+            return self._keep(points[:1])
+        choice = choose([space | p for p in points], range(len(curves)), curves.__getitem__)
+        self.cv_results_ = choice.cv_results
+        best = np.argsort(choice.cv_results["rank_test_score"], kind="stable")[:n_best]
+        return self._keep([points[i] for i in nearly_best(np.array(curves), best)])
 
-    def _chosen_power(
-        self, samples: Samples, deal: Folds, grids: Grids
-    ) -> tuple[float, list[NDArray]]:
-        """Choose the power on the first deal; return it with the accuracies of its settings."""
-        X, y, weights = samples
-        curves = {
-            power: self._curves(gather_rows(self._powered(X, power), y, deal, weights), grids)
-            for power in grids["power"]
-        }
-        points = grid_points(self, {name: grids[name] for name in GRIDS})
-        choice = choose(
-            points,
-            range(len(deal)),
-            lambda fold: np.concatenate([curve[fold] for curve in curves.values()]),
-        )
-        power = choice.best_params["power"]
-        return power, curves[power]
+    def _keep(self, points: list[Point]) -> KernelSettings:
+        """Set the settings in use."""
+        settings = KernelSettings.of(points)
+        for name in KERNELS:
+            values = getattr(settings, name)
+            setattr(self, f"{name}_", values)
+            if is_cv(getattr(self, name)):
+                listed = values.tolist()
+                self.best_params_[name] = listed if len(listed) > 1 else listed[0]
+        return settings
 
-    def _curves(self, gathered: Gathered, grids: Grids) -> list[NDArray]:
-        """Accuracy of every shrinkage, bandwidth and ridge on each fold, classes numbered."""
-        S = self.seen_signatures_
-        curves = []
-        for fold in map(gathered.fold, range(len(gathered.parts))):
-            covariance = WithinClassCovariance.of(fold.train, gathered.n_features)
-            held_out = fold.X[fold.rows], fold.truth, fold.weights
-            regressions = list(self._regressions(S[fold.train.classes], S[fold.classes], grids))
-            accuracy = prototype_accuracy(
-                fold.train, covariance, held_out, grids["shrinkage"], regressions
-            )
-            curves.append(accuracy.ravel())
-        return curves
+    def _curves(self, gathered: Gathered, deal: int, judge: FoldJudge) -> list[NDArray]:
+        """Judge every kernel and ridge on each fold of a deal."""
+        if self.setting == "generalized":
+            return list(judge.harmonic_means(gathered, self.shrinkage_, self._state(deal)))
+        return list(judge.accuracies(gathered, [self.shrinkage_])[:, 0])
 
-    def _regressions(self, S_train: NDArray, S_new: NDArray, grids: Grids) -> Iterator[NDArray]:
-        """``k(s)ᵀ (K + γ I)⁻¹`` for every bandwidth and ridge, one decomposition per bandwidth."""
-        blocks = self._blocks_of()
-        within = relative_distances(S_train, S_train, blocks, self.kernel_scales_)
-        across = relative_distances(S_new, S_train, blocks, self.kernel_scales_)
-        for bandwidth in grids["bandwidth"]:
-            e, U = np.linalg.eigh(gaussian_kernel(within, bandwidth))
-            rotated = gaussian_kernel(across, bandwidth) @ U
-            for ridge in grids["ridge"]:
-                yield (rotated / (np.maximum(e, 0.0) + ridge)) @ U.T
-
-    def _kernel(self, S: NDArray) -> NDArray:
-        """Kernel of the given signatures against the seen ones."""
-        distances = relative_distances(
-            S, self.seen_signatures_, self._blocks_of(), self.kernel_scales_
-        )
-        return gaussian_kernel(distances, self.bandwidth_)
-
-    def _set_kernel_scales(self) -> None:
-        self.kernel_scales_ = median_scales(self.seen_signatures_, self._blocks_of())
+    def _signature_kernels(self) -> SignatureKernels:
+        return SignatureKernels(self._blocks_of(), self.kernel_scales_)
 
     def _blocks_of(self) -> list[slice]:
         if self.signatures is None:
             return [slice(None)]
         return list(self.signatures_.blocks.values())
 
+    def _chooses_kernels(self) -> bool:
+        return is_cv(self.bandwidth) or is_cv(self.ridge)
+
     def _chooses(self) -> bool:
         # The power acts on the rows themselves, so a pass over moments cannot choose it.
-        return any(is_cv(getattr(self, name)) for name in GRIDS if name != "power")
+        return is_cv(self.shrinkage) or self._chooses_kernels()
 
     def _moment_transform(self) -> RowTransform:
-        return replace(self._row_transform(), power=float(self._grids()["power"][0]))
+        power = SPACES["power"][0] if is_cv(self.power) else self.power
+        return replace(self._row_transform(), power=float(power))
 
     def _powered(self, X: Features, power: float) -> Features:
         """``sign(x)|x|^power``, scaled again as `feature_norm` says."""
@@ -346,12 +384,9 @@ class PrototypeRegression(MomentClassifier):
         if self.signatures is None:
             return
         for repeat in range(self.n_repeats):
-            state = None if self.random_state is None else (self.random_state + repeat) % 2**32
-            folds = parameter_folds(y, self.cv, state)
+            folds = parameter_folds(y, self.cv, self._state(repeat))
             if folds:
                 yield folds
 
-    def _grids(self) -> Grids:
-        """Values of each parameter to try: its grid, or the one number given."""
-        given = {name: getattr(self, name) for name in GRIDS}
-        return {name: GRIDS[name] if is_cv(v) else (float(v),) for name, v in given.items()}
+    def _state(self, deal: int) -> int | None:
+        return None if self.random_state is None else (self.random_state + deal) % 2**32
