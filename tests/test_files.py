@@ -103,3 +103,17 @@ def test_names_inside_a_folder(tmp_path):
 def test_the_closest_name_ignores_capitals():
     assert closest_name("Fox", ["ox", "fox"]) == "fox"
     assert closest_name("GRIZZLY", ["Grizzly+Bear", "Otter"]) == "Grizzly+Bear"
+
+
+def test_a_pipe_is_written_to_and_never_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with replacing(pipe) as file:
+            file.write(b"content")
+        assert os.read(reader, 100) == b"content"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]

@@ -68,11 +68,16 @@ def inside(folder: Path, name: str) -> Path:
 def replacing(path: PathLike) -> Iterator[IO[bytes]]:
     """Open a temporary file beside `path` that takes its place when all went well.
 
-    What a killed process left behind is removed when a later one first writes to the folder.
+    What a killed process left behind is removed when a later one first writes to the folder. A
+    device or a pipe, such as /dev/null, is written to and never replaced.
     """
     target = Path(path)
     if not target.parent.is_dir():
         raise MissingFileError(f"There is no folder {str(target.parent)!r}; create it first.")
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        with target.open("wb") as file:
+            yield file
+        return
     with _temporary(target, lambda path: path.touch(exist_ok=False)) as temporary:
         with temporary.open("wb") as file:
             yield file
