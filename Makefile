@@ -44,7 +44,7 @@ test: $(STAMP)dev
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
 docs: $(STAMP)docs
-	rm -rf docs/_build/html
+	rm -rf docs/_build
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	$(BIN)/python scripts/check_site.py docs/_build/html
 
