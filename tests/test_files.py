@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -117,3 +118,11 @@ def test_a_pipe_is_written_to_and_never_replaced(tmp_path):
         os.close(reader)
     assert pipe.is_fifo()
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no /dev/full")
+def test_a_full_device_is_named():
+    with pytest.raises(OSError, match="No space left") as caught, replacing("/dev/full") as file:
+        file.write(b"content")
+    assert caught.value.filename == "/dev/full"
+    assert Path("/dev/full").is_char_device()

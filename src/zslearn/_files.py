@@ -75,7 +75,7 @@ def replacing(path: PathLike) -> Iterator[IO[bytes]]:
     if not target.parent.is_dir():
         raise MissingFileError(f"There is no folder {str(target.parent)!r}; create it first.")
     if target.exists() and not (target.is_file() or target.is_dir()):
-        with target.open("wb") as file:
+        with _naming(target), target.open("wb") as file:
             yield file
         return
     with _temporary(target, lambda path: path.touch(exist_ok=False)) as temporary:
