@@ -69,4 +69,17 @@ def simplex_codes(A: Array, B: Array, gamma: float, *, max_iter: int = 2000) -> 
         moved, Z, t = float(np.abs(new - Z).max()), new, t_new
         if moved < 1e-9:
             break
-    return Z
+    return np.array([_exact(z, H, t) for z, t in zip(Z, target, strict=True)])
+
+
+def _exact(z: Array, H: Array, target: Array) -> Array:
+    """Solve for the atoms that z uses, so that a code does not depend on how others converged."""
+    used = np.flatnonzero(z > 0)
+    system = np.ones((len(used) + 1, len(used) + 1))
+    system[:-1, :-1], system[-1, -1] = H[np.ix_(used, used)], 0.0
+    solution = np.linalg.solve(system, np.append(target[used], 1.0))[:-1]
+    if solution.min() < 0:
+        return z
+    exact = np.zeros_like(z)
+    exact[used] = solution
+    return exact
