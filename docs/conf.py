@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -83,13 +82,6 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "default_thumb_file": str(HERE / "_static" / "logo.svg"),
 }
-# `make docs-lite` adds a button to every example that opens it in the browser, with no server.
-# Its pages fetch Pyodide from a public server when they are opened, so it is not the default.
-if os.environ.get("ZSLEARN_JUPYTERLITE"):
-    extensions.append("jupyterlite_sphinx")
-    jupyterlite_silence = True
-    sphinx_gallery_conf["jupyterlite"] = {"use_jupyter_lab": False}
-
 html_theme = "pydata_sphinx_theme"
 html_title = f"zslearn {release}"
 html_static_path = ["_static"]
