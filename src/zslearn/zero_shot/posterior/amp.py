@@ -189,7 +189,8 @@ def transitions(
     # Measured from the nearest node, so that a narrow kernel never underflows a whole row.
     logs = -squared / (width * (unit or 1.0))
     k = min(n_neighbors, len(nodes) - 1)
-    cut = np.partition(squared, k - 1, axis=1)[:, k - 1]
+    # Equal distances, as to a seen class and to a candidate with its signature, are all kept.
+    cut = np.partition(squared, k - 1, axis=1)[:, k - 1] + 1e-9 * (unit or 1.0)
     near = (squared <= cut[:, None]) | (squared <= cut[None, :])
     W = np.exp(logs - logs.max(axis=1, keepdims=True)) * near
     reach = np.exp(logs[:n, n:] - logs[:n, n:].max(axis=1, keepdims=True))
