@@ -45,7 +45,7 @@ test: $(STAMP)dev
 
 docs: $(STAMP)docs
 	rm -rf docs/_build
-	$(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	$(BIN)/python scripts/check_site.py docs/_build/html
 
 $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
