@@ -4,7 +4,10 @@ Encoder against decoder: hubs
 
 Regression pulls its answers towards the center. If samples are encoded and compared in the
 semantic space, a few classes become the nearest neighbor of too many samples. They are called
-hubs. Comparing in the feature space makes them smaller. SAE offers both directions.
+hubs. Comparing in the feature space often makes them smaller. SAE offers both directions.
+
+This split of the animals was picked because it shows the effect well. On the proposed split, with
+six unseen classes, the decoder has the larger hub (skewness 1.1 against 0.8) and is still better.
 """
 
 # %%
