@@ -59,11 +59,11 @@ def request(rows: np.ndarray, *, binary: bool) -> bytes:
     else:
         part["data"] = rows.ravel().tolist()
     text = json.dumps({"inputs": [part]}).encode()
-    kind = "application/octet-stream" if binary else "application/json"
     if binary:
         extra = f"inference-header-content-length: {len(text)}\r\n"
     head = (
-        f"POST {INFER} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: {kind}\r\n{extra}"
+        # MLServer takes raw tensors as JSON only; the length of the JSON part tells.
+        f"POST {INFER} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n{extra}"
         f"content-length: {len(text) + len(raw)}\r\n\r\n"
     )
     return head.encode() + text + raw
