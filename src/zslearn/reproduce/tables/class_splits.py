@@ -27,7 +27,11 @@ PARTS = {
     ("shrinkage",): "no whitening",
     ("bandwidth",): "nearly linear kernel",
     ("power", "shrinkage"): "neither whitening nor power",
+    ("n_kernels",): "one kernel",
+    ("n_average",): "the best setting alone",
+    ("n_average", "n_kernels"): "one kernel, the best setting alone",
 }
+_CHANGED = ("power", "shrinkage", "bandwidth", "n_kernels", "n_average")
 NOTE = (
     "Per-class accuracy in %; every parameter is chosen on the seen classes of the split. Over "
     "random splits: mean ± standard deviation, and the 95 % t-interval of the paired difference "
@@ -63,10 +67,7 @@ def split_kind(split: str) -> str:
 
 def part_of(row: Row) -> str:
     """Return which parts of prototype regression a row left out, in words."""
-    changed = sorted(
-        key for key in ("power", "shrinkage", "bandwidth") if f"parameter_{key}" in row
-    )
-    return PARTS[tuple(changed)]
+    return PARTS[tuple(sorted(key for key in _CHANGED if f"parameter_{key}" in row))]
 
 
 def paired_interval(difference: Sequence[float]) -> tuple[float, float]:
