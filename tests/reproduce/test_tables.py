@@ -1,9 +1,12 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from zslearn.reproduce import ResultsFile, Table, make_tables
 from zslearn.reproduce.output import write_tables
 from zslearn.reproduce.story import tell
+from zslearn.reproduce.tables.selection import over_seeds
 
 TEXT = """\
 Unseen classes, accuracy in %: AWA1, histograms, standard split
@@ -106,3 +109,19 @@ def test_the_tables_of_the_repository_are_those_of_its_results(tmp_path):
     write_tables(make_tables(ResultsFile(folder / "results.jsonl").rows()), tmp_path)
     made = {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()}
     assert made == {path.name: path.read_text("utf-8") for path in (folder / "tables").iterdir()}
+
+
+def test_runs_that_differ_in_their_seed_become_one_row_of_means():
+    place = {"kind": "zero-shot", "dataset": "d", "features": "", "split": "s", "semantics": ""}
+    rows = [
+        place | {"method": name, "protocol": "p", "seed": seed, "status": status, "share": share}
+        for name, seed, status, share in (
+            ("ale", 0, "ok", 0.5),
+            ("ale", 1, "ok", 0.7),
+            ("ale", 2, "failed", 0.0),
+            ("sae", 0, "ok", 0.4),
+        )
+    ]
+    ale, sae = over_seeds(rows)
+    assert (ale["method"], ale["share"]) == ("ale", pytest.approx(0.6))
+    assert sae["share"] == 0.4

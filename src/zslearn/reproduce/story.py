@@ -12,6 +12,7 @@ from zslearn.reproduce.tables.selection import (
     grouped,
     latest,
     method_title,
+    over_seeds,
     percent,
     select,
 )
@@ -34,7 +35,7 @@ def tell(rows: Iterable[Row]) -> list[str]:
         Sentences.
     """
     chosen = select(latest(rows), kind="zero-shot", status="ok", semantics=MAIN_SPACES)
-    conventional = select(chosen, protocol="conventional")
+    conventional = over_seeds(select(chosen, protocol="conventional"))
     places = grouped(conventional, "dataset", "features", "split")
     told = [sentence for group in places.values() for sentence in _place(group)]
     told += _directions(list(places.values()))

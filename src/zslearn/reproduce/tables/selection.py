@@ -58,6 +58,26 @@ def by_method(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return {name: groups[(name,)] for name in sorted(place, key=lambda name: place[name])}
 
 
+def over_seeds(rows: Iterable[Row]) -> list[Row]:
+    """Return one row for runs that differ in their seed alone: numbers become their means."""
+    keys = ("kind", "method", "dataset", "features", "split", "semantics", "protocol")
+    return [_mean_row(group) for group in grouped(rows, *keys).values()]
+
+
+def _mean_row(group: Sequence[Row]) -> Row:
+    done = [row for row in group if row["status"] == "ok"] or group
+    first = done[0]
+    numbers = [
+        key for key, value in first.items() if isinstance(value, float) and key != "machine_load"
+    ]
+    means = {
+        key: float(np.mean([row[key] for row in done]))
+        for key in numbers
+        if all(isinstance(row.get(key), float) for row in done)
+    }
+    return first | means
+
+
 def method_title(name: str) -> str:
     """Return what tables call a method."""
     base, *steps = name.split("+")
