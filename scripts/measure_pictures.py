@@ -54,7 +54,8 @@ def features(
     pictures = photographs(options.data, options.per_class)
     row_of = shipped_rows(animals, options.data)
     rows = np.array([row_of[picture.name] for picture in pictures])
-    some = replace(animals, X=animals.X[rows].astype(np.float32), y=animals.y[rows])
+    X = animals.X[rows].astype(np.float32)
+    some = replace(animals, X=X, y=animals.y[rows], image_files=None)
     yield SHIPPED, some
     for views in options.views.split(","):
         store = options.work / f"{views}-{options.per_class or 'all'}"
