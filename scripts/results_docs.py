@@ -69,8 +69,9 @@ NOTES = """
   [its page](prototype_regression.md).
 - SSE with INT and with ReLU is one model up to the sign of its weights, because its codes sum to
   one; it is below its relatives here, as it is in published comparisons.
-- Methods that draw random numbers are means over three seeds; they move by up to 3 points, and the
-  [tables](../results/tables/tables.md) show the deviation.
+- Methods that draw random numbers are means over three seeds. Their standard deviation is up to 3
+  points on CUB and AwA and up to 9 on the animals; the [tables](../results/tables/tables.md) show
+  it.
 - What differs from the papers: DS-SJE takes text embeddings as given, because its captions are not
   here; Ba et al. take any signatures, which may be TF-IDF vectors (`Signatures.from_texts` with
   scikit-learn's vectorizer); SynC learns its phantom classes only with `learn_phantoms=True`;
