@@ -22,7 +22,7 @@ __all__ = [
     "Point",
     "choose",
     "choose_parameters",
-    "deal_seeds",
+    "deal_seed",
     "even_rows",
     "folds_of_classes",
     "grid_points",
@@ -129,17 +129,15 @@ def unseen_class_folds(estimator: Any, y: Rows, deals: int = 1) -> list[Fold]:
         return []
     parts = [
         part
-        for seed in deal_seeds(estimator.random_state, deals)
-        for part in parameter_folds(y, estimator.cv, seed)
+        for deal in range(deals)
+        for part in parameter_folds(y, estimator.cv, deal_seed(estimator.random_state, deal))
     ]
     return [Fold.of(y, train, held_out) for train, held_out in parts]
 
 
-def deal_seeds(random_state: int | None, deals: int) -> list[int | None]:
-    """Return the seed of each deal of the classes."""
-    return [
-        None if random_state is None else (random_state + deal) % 2**32 for deal in range(deals)
-    ]
+def deal_seed(random_state: int | None, deal: int) -> int | None:
+    """Return the seed of one of several deals of the classes."""
+    return None if random_state is None else (random_state + deal) % 2**32
 
 
 def parameter_folds(

@@ -39,7 +39,14 @@ from zslearn.zero_shot.prototypes.prototype_settings import (
     nearly_best,
 )
 from zslearn.zero_shot.score_form import Branch, ScoreForm
-from zslearn.zero_shot.search import Point, choose, grid_points, left_open, parameter_folds
+from zslearn.zero_shot.search import (
+    Point,
+    choose,
+    deal_seed,
+    grid_points,
+    left_open,
+    parameter_folds,
+)
 from zslearn.zero_shot.tags import ZeroShotTags
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
@@ -346,7 +353,9 @@ class PrototypeRegression(MomentClassifier):
     def _curves(self, gathered: Gathered, deal: int, judge: FoldJudge) -> list[NDArray]:
         """Judge every kernel and ridge on each fold of a deal."""
         if self.setting == "generalized":
-            return list(judge.harmonic_means(gathered, self.shrinkage_, self._state(deal)))
+            return list(
+                judge.harmonic_means(gathered, self.shrinkage_, deal_seed(self.random_state, deal))
+            )
         return list(judge.accuracies(gathered, [self.shrinkage_])[:, 0])
 
     def _signature_kernels(self) -> SignatureKernels:
@@ -384,9 +393,6 @@ class PrototypeRegression(MomentClassifier):
         if self.signatures is None:
             return
         for repeat in range(self.n_repeats):
-            folds = parameter_folds(y, self.cv, self._state(repeat))
+            folds = parameter_folds(y, self.cv, deal_seed(self.random_state, repeat))
             if folds:
                 yield folds
-
-    def _state(self, deal: int) -> int | None:
-        return None if self.random_state is None else (self.random_state + deal) % 2**32
