@@ -3,15 +3,17 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
+DEEP := .venv-deep
 PIP := $(BIN)/pip --disable-pip-version-check -q
 STAMP := $(VENV)/.installed-
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test test-clients docs fuzz sbom test-lowest lint help clean
+.PHONY: demo test test-deep test-clients docs fuzz sbom test-lowest lint help clean
 
 help:
 	@echo "make demo   set up, recognise unseen animals, run a short form of the paper's experiments"
 	@echo "make test   set up and run the tests"
+	@echo "make test-deep  install PyTorch into an environment of its own and run the tests of the deep methods"
 	@echo "make fuzz   damage the files of every reader thousands of times (CASES=5000) and models (MODELS=10000),"
 	@echo "            kill writers at random moments (KILLS=45 cases per writer)"
 	@echo "make test-clients  ask zslearn serve by the clients of Triton, KServe and MLServer, each in its own venv"
@@ -42,6 +44,15 @@ demo: $(STAMP)run
 
 test: $(STAMP)dev
 	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+# PyTorch is large, so it has an environment of its own.
+$(DEEP)/.installed: $(SOURCES)
+	$(PYTHON) -m venv $(DEEP)
+	$(DEEP)/bin/pip --disable-pip-version-check -q install -c constraints.txt -e '.[test,deep]'
+	@touch $@
+
+test-deep: $(DEEP)/.installed
+	ZSLEARN_DEEP_REQUIRED=1 $(DEEP)/bin/python -m pytest tests/zero_shot/deep $(ARGS)
 
 docs: $(STAMP)docs
 	rm -rf docs/_build
@@ -90,4 +101,4 @@ lint: $(STAMP)dev
 
 clean:
 	rm -rf docs/_build docs/api docs/auto_examples docs/sg_execution_times.rst
-	rm -rf $(VENV) $(LOWEST) .venv-clients .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(DEEP) .venv-clients .pytest_cache .mypy_cache .ruff_cache .hypothesis

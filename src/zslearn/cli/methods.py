@@ -14,6 +14,7 @@ COLUMNS = {
     "kind": "kind",
     "several_spaces": "several spaces",
     "cost": "cost",
+    "extra": "extra",
     "reference": "reference",
 }
 EPILOG = """\b
@@ -30,7 +31,8 @@ def methods(as_json: bool) -> None:
 
     "kind" says whether a method looks at the whole test batch (transductive) or at one sample at
     a time (inductive), how it is solved and whether chance plays a part. "cost" is the time of a
-    fit on CUB (7,057 samples, 1,280 features, 150 classes) on one core.
+    fit on CUB (7,057 samples, 1,280 features, 150 classes) on one core. A method with an "extra"
+    needs it to fit: pip install 'zslearn[deep]'.
     """
     rows = method_rows()
     if as_json:
@@ -41,7 +43,7 @@ def methods(as_json: bool) -> None:
 
 def method_rows() -> list[dict[str, Any]]:
     """Return one row per method of the registry, and what chooses among them."""
-    from zslearn.zero_shot.registry import CHOOSERS, METHODS
+    from zslearn.zero_shot.registry import CHOOSERS, DEEP, METHODS
 
     return [
         {
@@ -50,7 +52,8 @@ def method_rows() -> list[dict[str, Any]]:
             "kind": method.tags.kind,
             "several_spaces": method.tags.several_spaces,
             "cost": method.cost,
+            "extra": "deep" if name in DEEP else "",
             "reference": method.tags.reference,
         }
-        for name, method in (METHODS | CHOOSERS).items()
+        for name, method in (METHODS | DEEP | CHOOSERS).items()
     ]

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from zslearn import cluster, zero_shot
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
+from zslearn.zero_shot.registry import DEEP
 
 # Name in the file -> where the class lives. The zero-shot classifiers add themselves.
 ESTIMATORS = {
@@ -136,7 +137,8 @@ def _known_estimators() -> dict[str, str]:
         for name in zero_shot.__all__
         if _is_classifier(getattr(zero_shot, name))
     }
-    methods = {m.class_name: f"zslearn.zero_shot.{m.path}" for m in zero_shot.METHODS.values()}
+    named = [*zero_shot.METHODS.values(), *DEEP.values()]
+    methods = {method.class_name: f"zslearn.zero_shot.{method.path}" for method in named}
     return public | methods | _clustering() | ESTIMATORS | _scikit_learn()
 
 

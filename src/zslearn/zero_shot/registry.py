@@ -274,6 +274,9 @@ METHODS: dict[str, Method] = {
     ),
 }
 
+# Methods that need PyTorch to fit (extra `deep`); "all" methods are those above.
+DEEP: dict[str, Method] = {}
+
 # What chooses among the methods; no method of its own.
 CHOOSERS: dict[str, Method] = {
     "auto": Method(
@@ -287,7 +290,7 @@ CHOOSERS: dict[str, Method] = {
 
 def find_method(name: str) -> Method:
     """Return the method of that name, or say which name is closest."""
-    known = METHODS | CHOOSERS
+    known = METHODS | DEEP | CHOOSERS
     if name not in known:
         near = closest_name(name, known)
         hint = f" Did you mean {near!r}?" if near is not None else ""
@@ -303,7 +306,8 @@ def make_classifier(name: str, signatures: Any = None, **parameters: Any) -> Zer
     Parameters
     ----------
     name : str
-        A key of `METHODS`, for example "sae" or "eszsl", or "auto" for the choice among them.
+        A key of `METHODS`, for example "sae" or "eszsl", one of `zslearn.zero_shot.registry.DEEP`,
+        or "auto" for the choice among the former.
     signatures : Signatures, dict or DataFrame, optional
         One vector per class.
     **parameters

@@ -1,0 +1,26 @@
+"""Methods that learn by gradients of PyTorch, which the extra ``deep`` brings.
+
+Nothing here needs PyTorch to be imported, to load a saved model or to predict: `fit` asks for it,
+and says in one line what to install if it is missing. What is learned is kept as numpy arrays.
+
+What the methods share:
+
+- `base.DeepClassifier`: the base class; it opens the door to PyTorch, chooses the device and seeds
+  the generators around ``_train(X, y, device)``.
+- `session.torch_session`: device, seed and threads for a block of work, all put back at its end.
+- `training.train`: mini-batches with a progress bar, and looks at the model on the way.
+- `weights`: tensors to numpy arrays and back, as model files keep them.
+
+Modules that import PyTorch at their top (`session`, `training`, `weights`, networks and losses) are
+imported inside ``_train`` only.
+"""
+
+from zslearn._optional import lazy_names
+from zslearn.zero_shot.registry import DEEP
+
+__all__: list[str] = []
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {method.class_name: method.module.removeprefix("deep.") for method in DEEP.values()},
+)
