@@ -8,7 +8,7 @@ PIP := $(BIN)/pip --disable-pip-version-check -q
 STAMP := $(VENV)/.installed-
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test test-deep test-clients docs fuzz sbom test-lowest lint help clean
+.PHONY: demo test test-deep test-clients docs docs-lite fuzz sbom test-lowest lint help clean
 
 help:
 	@echo "make demo   set up, recognise unseen animals, run a short form of the paper's experiments"
@@ -19,6 +19,7 @@ help:
 	@echo "make test-clients  ask zslearn serve by the clients of Triton, KServe and MLServer, each in its own venv"
 	@echo "make sbom   write the list of all packages needed, with versions and licenses, to sbom.json"
 	@echo "make docs   build the documentation into docs/_build/html, run its examples, check its links"
+	@echo "make docs-lite  the same with a button that runs an example in the reader's browser"
 	@echo "make lint   ruff, mypy and the import rules"
 	@echo "make test-lowest  a smoke with the oldest versions that pyproject.toml allows"
 	@echo "make clean  remove the environment and caches"
@@ -58,6 +59,15 @@ docs: $(STAMP)docs
 	rm -rf docs/_build
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	$(BIN)/python scripts/check_site.py docs/_build/html
+
+# The same site with a button under every example that runs it in the reader's browser.
+LITE := jupyterlite-sphinx==0.23.0 jupyterlite-pyodide-kernel==0.8.6
+
+docs-lite: $(STAMP)docs
+	$(PIP) install $(LITE)
+	rm -rf docs/_build
+	$(BIN)/pip -q wheel --no-deps --wheel-dir docs/_build/wheel .
+	ZSLEARN_WHEEL=$$(ls docs/_build/wheel/*.whl) OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -t lite -b html -d docs/_build/doctrees docs docs/_build/html
 
 $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	$(PYTHON) -m venv --clear $(LOWEST)
@@ -101,4 +111,5 @@ lint: $(STAMP)dev
 
 clean:
 	rm -rf docs/_build docs/api docs/auto_examples docs/sg_execution_times.rst
+	rm -rf docs/_contents docs/jupyterlite_contents docs/.jupyterlite.doit.db
 	rm -rf $(VENV) $(LOWEST) $(DEEP) .venv-clients .pytest_cache .mypy_cache .ruff_cache .hypothesis

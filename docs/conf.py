@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -82,6 +83,23 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "default_thumb_file": str(HERE / "_static" / "logo.svg"),
 }
+if tags.has("lite"):  # noqa: F821 - `make docs-lite`; see docs/contributors.md
+    # Notebooks that run in the reader's browser, with the wheel of this tree. The interpreter,
+    # Pyodide, comes from the address below when a reader starts one.
+    extensions.append("jupyterlite_sphinx")
+    sphinx_gallery_conf["jupyterlite"] = {
+        "use_jupyter_lab": False,
+        "notebook_modification_function": "lite_notebooks.install_first",
+    }
+    # The gallery links to its notebooks as if they were not in a folder of their own.
+    jupyterlite_contents = [str(HERE / "jupyterlite_contents" / "auto_examples")]
+    jupyterlite_ignore_contents = [r"/jupyterlite_contents/"]
+    jupyterlite_dir = str(HERE / "_build" / "lite")
+    jupyterlite_build_command_options = {
+        "piplite-wheels": str(Path(os.environ["ZSLEARN_WHEEL"]).resolve())
+    }
+    jupyterlite_silence = True
+
 html_theme = "pydata_sphinx_theme"
 html_title = f"zslearn {release}"
 html_static_path = ["_static"]
