@@ -4,6 +4,7 @@ import runpy
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -21,6 +22,14 @@ def names_of(example):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
         return runpy.run_path(str(EXAMPLES / example))
+
+
+def test_the_picture_of_the_readme_is_what_its_example_draws(tmp_path):
+    image = pytest.importorskip("matplotlib.image")
+    names_of("first_steps/plot_first_classifier.py")["figure"].savefig(tmp_path / "now.png")
+    kept = image.imread(EXAMPLES.parent / "docs" / "images" / "first_classifier.png")
+    # A figure of another classifier changes squares and numbers, another font some edges.
+    assert np.abs(image.imread(tmp_path / "now.png") - kept).mean() < 0.002
 
 
 def test_sensor_data_needs_a_nonlinear_classifier():
