@@ -1,9 +1,13 @@
 """Time and memory of the semantic autoencoder against the paper's Algorithm 1, in one run.
 
     python benchmarks/fit.py [--shape 0 --shape 1 ...] [--json FILE]
+    python benchmarks/fit.py --cub DIR
 
 The peer is Algorithm 1 with ``scipy.linalg.solve_sylvester``, given the same Gram matrices. Its
 grid search is extrapolated from its own solves, because running it would take minutes to hours.
+
+With the folder of CUB, prototype regression is measured beside SAE on it instead, both with all
+they choose: CPU seconds, one BLAS thread, the best of three fits in turn.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ import argparse
 import json
 import os
 import platform
+import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +25,7 @@ from typing import Any
 import numpy as np
 import scipy
 from machine import timed
+from threadpoolctl import threadpool_limits
 
 from zslearn.core import sylvester
 from zslearn.core.gathered import gather_rows
@@ -27,7 +33,9 @@ from zslearn.core.lam_grid import lam_grid
 from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments, PairMoments
 from zslearn.core.paths import fold_accuracy
+from zslearn.datasets import open_dataset
 from zslearn.model_selection import ClassKFold
+from zslearn.zero_shot import PrototypeRegression, SAEClassifier
 
 # (samples, features, semantic dimensions, seen classes)
 SHAPES = [
@@ -145,6 +153,23 @@ def measure(shape: tuple[int, int, int, int]) -> dict[str, Any]:
     }
 
 
+def measure_choices(folder: str, repeats: int = 3) -> dict[str, Any]:
+    """Fit SAE and prototype regression on the training classes of the proposed split."""
+    data = open_dataset(folder)
+    rows = data.train_rows(data.split("proposed"))
+    X, y = data.X[rows], data.y[rows]
+    seconds: dict[str, list[float]] = {}
+    with threadpool_limits(1):
+        for _ in range(repeats):
+            for estimator in (SAEClassifier, PrototypeRegression):
+                start = time.process_time()
+                estimator(data.signatures).fit(X, y)
+                seconds.setdefault(estimator.__name__, []).append(time.process_time() - start)
+    best = {name: min(times) for name, times in seconds.items()}
+    ratio = best["PrototypeRegression"] / best["SAEClassifier"]
+    return {"shape": X.shape, "cpu_seconds": best, "ratio": ratio}
+
+
 def machine() -> dict[str, Any]:
     return {
         "cpu": platform.processor() or platform.machine(),
@@ -172,7 +197,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shape", type=int, action="append", choices=range(len(SHAPES)))
     parser.add_argument("--json", type=Path, help="write the rows to this file")
+    parser.add_argument("--cub", help="folder of CUB: prototype regression beside SAE")
     arguments = parser.parse_args()
+    if arguments.cub:
+        print(json.dumps(measure_choices(arguments.cub), indent=1))
+        return
     rows = []
     for index in arguments.shape or range(len(SHAPES)):
         rows.append(measure(SHAPES[index]))

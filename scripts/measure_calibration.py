@@ -5,12 +5,15 @@
 Fits on every split are slow, so the scores of test samples and of the folds are kept in FOLDER and
 used again. Prints the tables of docs/calibration.md. With every unseen class as a candidate the
 error of probabilities is measured; then each third of the unseen classes is unknown in turn.
+The distance to the nearest prototype is the score less the length of the sample: for prototype
+regression the lengths are measured as well, for SAE, which compares angles, it is the score.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,10 @@ from scipy.special import softmax
 from sklearn.base import clone
 
 from zslearn.core.confidence import confidence_measures
+from zslearn.core.moments import Moments
+from zslearn.core.rows import RowTransform
 from zslearn.core.temperature import Labelled, fit_temperature
+from zslearn.core.whitening import WithinClassCovariance
 from zslearn.datasets import ClassSplit, open_dataset
 from zslearn.evaluation import GeneralizedProtocol
 from zslearn.metrics import (
@@ -31,7 +37,7 @@ from zslearn.metrics import (
     seen_unseen_curve,
 )
 from zslearn.model_selection import ClassKFold
-from zslearn.zero_shot import CalibratedStacking, make_classifier
+from zslearn.zero_shot import CalibratedStacking, PrototypeRegression, make_classifier
 from zslearn.zero_shot.bias import choose_gamma
 from zslearn.zero_shot.held_out import HeldOut, learned_temperatures
 from zslearn.zero_shot.rejection import Rejection, confidence_of_measures
@@ -43,7 +49,7 @@ SPLITS = {
     "AWA1": ("proposed", 1, 2),
 }
 METHODS = ("prototype-regression", "sae")
-WAYS = ("right", "known", "score", "lead", "margin", "probability", "entropy")
+WAYS = ("right", "known", "score", "distance", "lead", "margin", "probability", "entropy")
 SETTINGS = ("unseen", "all")
 
 
@@ -61,6 +67,7 @@ def collected(data: Path, name: str, method: str, split: Any) -> dict[str, Any]:
     classes = np.unique(y)
     found = {
         "test": model.decision_function(dataset.X[task.test], task.candidates),
+        "squares": squared_lengths(model, X, y, dataset.X[task.test]),
         "ytest": dataset.y[task.test],
         "cand": task.candidates,
         "seen": task.seen,
@@ -73,7 +80,31 @@ def collected(data: Path, name: str, method: str, split: Any) -> dict[str, Any]:
         fitted = clone(model.frozen()).fit(X[train], y[train])
         found |= {f"s{i}": fitted.decision_function(X[test], classes), f"y{i}": y[test]}
         found[f"seen{i}"] = fitted.seen_classes_
+        found[f"squares{i}"] = squared_lengths(fitted, X[train], y[train], X[test])
     return found | {"k": n_folds}
+
+
+def squared_lengths(model: Any, X: Any, y: Any, rows: Any) -> np.ndarray:
+    """Return ‖z‖² of rows where prototype regression whitens; zeros for other methods.
+
+    The distance to a prototype differs by it from the score: ‖z - p‖² = ‖z‖² - 2 (z·p - ‖p‖² / 2).
+    """
+    if not isinstance(model, PrototypeRegression):
+        return np.zeros(len(rows))
+    transform = RowTransform("l2", model.power_)
+    moments = Moments.of(transform.apply(X), y)
+    z = transform.apply(rows) - moments.class_means.mean(axis=0)
+    (solved,) = WithinClassCovariance.of(moments).solved(z, [model.shrinkage_])
+    return np.sum(z * solved, axis=1)
+
+
+def with_distances(scores: Any) -> dict[str, Any]:
+    """Return negative squared distances to the prototypes in place of scores."""
+    shifted = dict(scores)
+    for name in ("", *range(int(scores["k"]))):
+        key = f"s{name}" if name != "" else "test"
+        shifted[key] = 2 * scores[key].astype(float) - scores[f"squares{name}"][:, None]
+    return shifted
 
 
 def folds_of(scores: Any) -> list[HeldOut]:
@@ -100,6 +131,7 @@ class Case:
     """One method on one split of one data set, calibrated."""
 
     def __init__(self, scores: Any) -> None:
+        self.scores = scores
         self.y, self.names, self.unseen = scores["ytest"], scores["cand"], scores["unseen"]
         self.plain = scores["test"].astype(float)
         self.folds = folds_of(scores)
@@ -144,8 +176,16 @@ class Case:
                         found[kind]["all, unseen samples" if side else "all, seen samples"] = error
         return found
 
+    @cached_property
+    def by_distance(self) -> Case:
+        """The same with distances to prototypes as scores."""
+        return Case(with_distances(self.scores))
+
     def rejections(self, way: str, setting: str) -> Iterator[tuple[float, ...]]:
         """Yield what rejection by one confidence leads to, for each third of unknown classes."""
+        if way == "distance":
+            yield from self.by_distance.rejections("score", setting)
+            return
         if way not in self.learned:
             rule = Rejection(way, 0.05, None, 0)
             self.learned[way] = rule.learn(self.folds, self.gamma, self.temperature)

@@ -1,5 +1,7 @@
 """Runs over many class splits, and their tables."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -55,10 +57,13 @@ def test_parameters_reach_the_method_and_wrong_cases_are_refused(animals):
         measure(Run("class-splits", "rrzsl", *place, parameters={"case": "dark"}))
 
 
-def test_random_splits_take_the_first_space_alone(animals):
+def test_random_splits_take_the_first_named_space_alone(animals):
     runs = list(load_experiments()["splits"].runs([animals]))
     assert {run.semantics for run in runs if run.split.startswith("random")} == {"attributes"}
     assert len({run.split for run in runs}) == 12
+    words = replace(load_experiments()["splits"], semantics=("binary attributes", "attributes"))
+    spaces = {run.semantics for run in words.runs([animals]) if run.split.startswith("random")}
+    assert spaces == {"binary attributes"}
 
 
 def test_the_table_pairs_differences_over_random_splits():

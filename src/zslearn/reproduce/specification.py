@@ -95,7 +95,7 @@ class Experiment:
         "zero-shot" for every data set for zero-shot learning, or names of data sets.
     splits, semantics, methods : tuple of str
         What is combined; semantics () is the first space of a data set, ("all",) every space.
-        "random 3" is a split with the classes dealt again, for the first space.
+        "random 3" is a split with the classes dealt again, for the first space that is named.
     protocol : str
         "conventional" or "generalized".
     parameters : tuple of mappings
@@ -183,7 +183,7 @@ class Experiment:
             named = [s for s in self.splits if s in source.splits or s.startswith(RANDOM)]
             for split, space in product(named if self.splits else [""], self._spaces(source)):
                 # Random splits take only the first space: each of them is ten times the work.
-                if not split.startswith(RANDOM) or space == source.semantics[0]:
+                if not split.startswith(RANDOM) or space == self._spaces(source)[0]:
                     yield source, split, space
 
     def _spaces(self, source: DataSource) -> Sequence[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -215,11 +216,18 @@ class PrototypeRegression(MomentClassifier):
     def _fit(self, X: Features, y: NDArray[np.intp], weights: NDArray | None = None) -> None:
         deals = list(self._deals(y))
 
-        def gather(power: float, deal: int) -> Gathered:
-            return gather_rows(self._powered(X, power), y, deals[deal], weights)
+        # Neighboring calls ask for the same rows and the same moments; more is not kept.
+        @lru_cache(maxsize=1)
+        def powered(power: float) -> Features:
+            return self._powered(X, power)
+
+        @lru_cache(maxsize=1)
+        def gather(power: float, deal: int | None) -> Gathered:
+            return gather_rows(powered(power), y, () if deal is None else deals[deal], weights)
 
         settings = self._choose(gather, grid_points(self, SPACES), len(deals))
-        self._solve(gather_rows(self._powered(X, self.power_), y, weights=weights), settings)
+        last = len(deals) - 1 if deals and self._chooses_kernels() else None
+        self._solve(gather(self.power_, last), settings)
 
     def _learn(self, gathered: Gathered) -> None:
         power = self._moment_transform().power

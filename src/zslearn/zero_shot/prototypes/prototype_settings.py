@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -192,18 +192,25 @@ class FoldJudge:
             Of every setting in them.
         """
         powers, shrinkages = ({space[name] for space in spaces} for name in SPACES)
+        known: dict[tuple[float, float], Array] = {}
         if len(powers) > 1 and len(shrinkages) > 1:
             coarse = [space for space in spaces if space["shrinkage"] in COARSE]
-            power = self._judged(gather, coarse, n_best)[0].best_params["power"]
+            self._judge(gather, coarse, known)
+            power = _best_space(coarse, known, n_best)[0].best_params["power"]
             spaces = [space for space in spaces if space["power"] == power]
-        return self._judged(gather, spaces, n_best)
+        self._judge(gather, spaces, known)
+        return _best_space(spaces, known, n_best)
 
-    def _judged(self, gather: Gather, spaces: Sequence[Point], n_best: int) -> tuple[Choice, Array]:
-        powers, shrinkages = (list(dict.fromkeys(s[name] for s in spaces)) for name in SPACES)
-        found = [self.accuracies(gather(power, 0), shrinkages) for power in powers]
-        accuracies = np.concatenate(found, axis=1)
-        scores = space_scores(accuracies, n_best)
-        return choose(spaces, range(len(scores)), scores.__getitem__), accuracies
+    def _judge(
+        self, gather: Gather, spaces: Sequence[Point], known: dict[tuple[float, float], Array]
+    ) -> None:
+        """Add the accuracies of spaces, by power and shrinkage, to those that are known."""
+        new = [space for space in spaces if (space["power"], space["shrinkage"]) not in known]
+        # The first power last: it is the likely choice, and what was gathered last is at hand.
+        for power in reversed(dict.fromkeys(space["power"] for space in new)):
+            shrinkages = [space["shrinkage"] for space in new if space["power"] == power]
+            found = self.accuracies(gather(power, 0), shrinkages)
+            known |= {(power, shrinkage): found[:, i] for i, shrinkage in enumerate(shrinkages)}
 
     def accuracies(self, gathered: Gathered, shrinkages: Sequence[float]) -> Array:
         """Per-class accuracy on held-out classes, of shape (n_folds, n_shrinkages, n_settings)."""
@@ -274,6 +281,15 @@ class FoldJudge:
         for n_kernels, bandwidth, used in self.settings.by_kernel():
             K, k = within.kernel(n_kernels, bandwidth), across.kernel(n_kernels, bandwidth)
             yield used, ridge_weights(K, k, self.settings.ridge[used])
+
+
+def _best_space(
+    spaces: Sequence[Point], known: Mapping[tuple[float, float], Array], n_best: int
+) -> tuple[Choice, Array]:
+    """Choose a space by its best settings."""
+    accuracies = np.stack([known[s["power"], s["shrinkage"]] for s in spaces], axis=1)
+    scores = space_scores(accuracies, n_best)
+    return choose(spaces, range(len(scores)), scores.__getitem__), accuracies
 
 
 def _spaces(
