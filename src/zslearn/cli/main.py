@@ -32,6 +32,7 @@ Examples:
         "fit": "zslearn.cli.fit:fit",
         "predict": "zslearn.cli.predict:predict",
         "serve": "zslearn.cli.serve:serve",
+        "studio": "zslearn.cli.studio:studio",
         "evaluate": "zslearn.cli.evaluate:evaluate",
         "methods": "zslearn.cli.methods:methods",
         "segment": "zslearn.cli.segment:segment",

@@ -127,10 +127,11 @@ class Targets:
 
     def scores(self, queries: Matrix) -> NDArray:
         """Return how well each query fits each class, in the precision of the queries."""
-        queries = _floating(queries)
+        return self.scores_of_ready(ready_queries(queries, self.comparison))
+
+    def scores_of_ready(self, queries: Matrix) -> NDArray:
+        """Return the scores of queries that `ready_queries` has prepared for the comparison."""
         vectors, offsets = self._in(queries.dtype)
-        if self.comparison.unit:
-            queries = unit_rows(queries)
         products = np.asarray(queries @ vectors.T)
         if offsets is None:
             return products
@@ -150,6 +151,12 @@ class Targets:
             offsets = None if self.offsets is None else self.offsets.astype(dtype)
             self._casts[dtype] = self.vectors.astype(dtype), offsets
         return self._casts[dtype]
+
+
+def ready_queries(queries: Matrix, comparison: Comparison) -> Matrix:
+    """Return queries as a comparison needs them: of unit length for the cosine."""
+    queries = _floating(queries)
+    return unit_rows(queries) if comparison.unit else queries
 
 
 def top_k(

@@ -252,6 +252,14 @@ def write_png(path: str | Path, pixels: NDArray[Any]) -> None:
         Image.fromarray(pixels).save(file, format="PNG")
 
 
+def encode_picture(pixels: Pixels, quality: int = 85) -> bytes:
+    """Return RGB pixels as the bytes of a JPEG file."""
+    Image = require("PIL.Image", extra="images", purpose="Writing pictures")
+    target = io.BytesIO()
+    Image.fromarray(pixels).save(target, format="JPEG", quality=quality)
+    return target.getvalue()
+
+
 def picture_files(folder: str | Path) -> list[Path]:
     """Return the picture files of a folder in the order of their names."""
     root = Path(folder)

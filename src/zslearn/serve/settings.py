@@ -121,6 +121,7 @@ class ServerSettings:
     workers: int = 1
     limits: Limits = Limits()
 
+    needs_models: ClassVar[bool] = True
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "port": Whole(0, 65_535),
         "workers": Whole(1, 256),
@@ -128,7 +129,7 @@ class ServerSettings:
 
     def __post_init__(self) -> None:
         check_parameters(self)
-        if not self.models:
+        if self.needs_models and not self.models:
             raise InvalidInputError("there is no model to serve; give at least one file.")
         for name in self.models:
             check_model_name(name)

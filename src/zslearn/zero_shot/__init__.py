@@ -29,11 +29,12 @@ if TYPE_CHECKING:
     from zslearn.zero_shot.prototypes.gfzsl import GFZSLClassifier
     from zslearn.zero_shot.prototypes.ncm import NCMClassifier
     from zslearn.zero_shot.prototypes.prototype_regression import PrototypeRegression
+    from zslearn.zero_shot.ranked import Ranking
     from zslearn.zero_shot.ranking.ale import ALEClassifier
     from zslearn.zero_shot.ranking.devise import DeViSEClassifier
     from zslearn.zero_shot.ranking.ds_sje import DSSJEClassifier
     from zslearn.zero_shot.ranking.sje import SJEClassifier
-    from zslearn.zero_shot.recogniser import Ranking, Recogniser
+    from zslearn.zero_shot.recogniser import Recogniser
     from zslearn.zero_shot.synthesised.jlse import JLSEClassifier
     from zslearn.zero_shot.synthesised.sse import SSEClassifier
     from zslearn.zero_shot.synthesised.sync import SynCClassifier
@@ -86,7 +87,7 @@ __getattr__, __dir__ = lazy_names(
         "AutoZeroShotClassifier": "auto.classifier",
         "CalibratedStacking": "calibration",
         "Explanation": "explanation",
-        "Ranking": "recogniser",
+        "Ranking": "ranked",
         "Recogniser": "recogniser",
         "ZeroShotClassifier": "base",
         **{method.class_name: method.module for method in METHODS.values()},

@@ -379,8 +379,14 @@ class CalibratedStacking(ZeroShotClassifier):
         return self._classifier._encode(X)
 
     def _score(self, X: Features, prepared: tuple[Any, NDArray]) -> NDArray:
+        return self._score_queries(self._queries(X), prepared)
+
+    def _queries(self, X: Features) -> Any:
+        return self._classifier._queries(X)
+
+    def _score_queries(self, queries: Any, prepared: tuple[Any, NDArray]) -> NDArray:
         inner, bias = prepared
-        scores = self._classifier._score(X, inner)
+        scores = self._classifier._score_queries(queries, inner)
         return scores - bias.astype(scores.dtype)
 
     def _form(self, prepared: tuple[Any, NDArray]) -> ScoreForm:

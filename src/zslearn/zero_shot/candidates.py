@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.core.class_rows import with_row, without_row
+from zslearn.zero_shot.ready_samples import score
 
 # Candidates above this number are prepared in blocks whenever they are scored; below, once.
 CLASS_BLOCK = 32_768
@@ -77,6 +78,10 @@ class Candidates:
         """Return the raw signature of a candidate."""
         return self._vectors(slice(place, place + 1))[0]
 
+    def prepared_class(self, place: int) -> Any:
+        """Return one candidate, prepared apart from the others."""
+        return self.model._prepared(self.names[place : place + 1], self.vector(place)[None])
+
     def with_class(self, name: Any, vector: NDArray) -> Candidates:
         """Return candidates with one class changed, or added behind the last."""
         place = self.place(name)
@@ -117,16 +122,16 @@ class Candidates:
         for start in range(0, n, CLASS_BLOCK):
             part = slice(start, min(start + CLASS_BLOCK, n))
             prepared = self.model._prepared(self.names[part], self._vectors(part))
-            yield Block(start, part.stop - start, partial(self.model._score, prepared=prepared))
+            yield Block(start, part.stop - start, partial(score, self.model, prepared=prepared))
 
     @property
     def _columns(self) -> NDArray[np.intp]:
         return np.arange(len(self.names)) if self.columns is None else self.columns
 
     def _scores(self, X: Any) -> NDArray:
-        scores = self.model._score(X, self.base.prepared)
+        scores = score(self.model, X, self.base.prepared)
         if self.changed is not None:
-            scores = np.hstack([scores, self.model._score(X, self.changed.prepared)])
+            scores = np.hstack([scores, score(self.model, X, self.changed.prepared)])
         return scores if self.columns is None else scores[:, self.columns]
 
     def _vectors(self, part: slice) -> NDArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,23 +21,10 @@ from zslearn.signatures import Signatures
 from zslearn.zero_shot.candidates import Block, Candidates
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import one_row
+from zslearn.zero_shot.ranked import Ranking
+from zslearn.zero_shot.ready_samples import ReadySamples, made_ready, score
 from zslearn.zero_shot.rejected import with_label
 from zslearn.zero_shot.score_form import ScoreForm
-
-
-class Ranking(NamedTuple):
-    """The best classes of each sample, best first, ties in candidate order.
-
-    Attributes
-    ----------
-    names : ndarray of shape (n_samples, k)
-        Class names.
-    scores : ndarray of shape (n_samples, k)
-        Their scores.
-    """
-
-    names: NDArray
-    scores: NDArray
 
 
 class Recogniser:
@@ -114,7 +101,7 @@ class Recogniser:
         Ranking
             Names and scores of shape (n_samples, k), best first, ties in candidate order.
         """
-        rows = self._model._ready_rows(X)
+        rows = self._rows(X)
         k = checked_k(k, len(self.names))
         first, *rest = (self._best(rows, block, k) for block in self._candidates.blocks())
         best, scores = first
@@ -203,9 +190,47 @@ class Recogniser:
         -------
         ndarray of shape (n_samples, n_candidates)
         """
-        rows = self._model._ready_rows(X)
+        rows = self._rows(X)
         blocks = [self._all(rows, block) for block in self._candidates.blocks()]
         return blocks[0] if len(blocks) == 1 else np.hstack(blocks)
+
+    def ready(self, X: Any) -> ReadySamples:
+        """Return samples checked, scaled and mapped once, to be scored while classes change.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ReadySamples
+            What `rank`, `scores` and `column` take in place of features, here and in every
+            recogniser that comes from this one by `replace`, `without` or `among`.
+        """
+        return made_ready(self._model, X)
+
+    def column(self, X: Any, name: Any) -> NDArray:
+        """Return the scores of one candidate, without computing those of the others.
+
+        Parameters
+        ----------
+        X : ReadySamples, or {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        name : class name
+            The candidate.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of a method whose tag `separable` is False, all scores are computed.
+        """
+        place = self._place(name)
+        if not self._model.zero_shot_tags.separable:
+            return self.scores(X)[:, place]
+        rows, prepared = self._rows(X), self._candidates.prepared_class(place)
+        parts = row_blocks(rows.shape[0], rows.shape[1] * 8)
+        return np.concatenate([score(self._model, rows[p], prepared)[:, 0] for p in parts])
 
     def encode(self, X: Any) -> NDArray:
         """Return the semantics of samples: one estimate per dimension of the signatures.
@@ -323,6 +348,10 @@ class Recogniser:
             kind = "text" if table.names.dtype.kind == "U" else "whole numbers"
             raise InvalidTypeError(f"the class names of this recogniser are {kind}; got {name!r}.")
         return row.vectors[0]
+
+    def _rows(self, X: Any) -> Any:
+        """Return samples as the model scores them."""
+        return X.of(self._model) if isinstance(X, ReadySamples) else self._model._ready_rows(X)
 
     def _place(self, name: Any) -> int:
         place = self._candidates.place(name)

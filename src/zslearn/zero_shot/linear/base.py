@@ -12,7 +12,7 @@ from zslearn._parameters import Either
 from zslearn.core.comparison import METRICS, Comparison, Direction, Metric
 from zslearn.core.gathered import Gathered
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import Targets
+from zslearn.core.nearest import Targets, ready_queries
 from zslearn.core.paths import fold_accuracy
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
 from zslearn.zero_shot.explanation import Explanation
@@ -121,7 +121,14 @@ class LinearZeroShotClassifier(MomentClassifier, PenalizedClassifier):
         return np.asarray(X @ self.coef_.T.astype(X.dtype))
 
     def _score(self, X: Features, prepared: Targets) -> NDArray:
-        return prepared.scores(self._encode(X) if self._direction == "encode" else X)
+        return self._score_queries(self._queries(X), prepared)
+
+    def _queries(self, X: Features) -> Features:
+        rows = self._encode(X) if self._direction == "encode" else X
+        return ready_queries(rows, Comparison.of(self.metric))
+
+    def _score_queries(self, queries: Features, prepared: Targets) -> NDArray:
+        return prepared.scores_of_ready(queries)
 
     def _form(self, prepared: Targets) -> ScoreForm:
         coef = self.coef_ if self._direction == "encode" else None

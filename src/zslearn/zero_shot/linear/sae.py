@@ -16,7 +16,7 @@ from zslearn.core.gathered import Gathered
 from zslearn.core.lam_grid import lam_grid, unit_lam
 from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import Targets
+from zslearn.core.nearest import Targets, ready_queries
 from zslearn.core.paths import fold_accuracy
 from zslearn.core.sample_weights import checked_weights, without_weightless
 from zslearn.core.sylvester import Method
@@ -251,11 +251,17 @@ class SAEClassifier(MomentClassifier):
         return {way: Targets.of(rows[way](), self.metric) for way in self._ways()}
 
     def _score(self, X: Features, prepared: dict[Direction, Targets]) -> NDArray:
-        parts = []
-        if "encode" in prepared:
-            parts.append(prepared["encode"].scores(self._encode(X)))
-        if "decode" in prepared:
-            parts.append(prepared["decode"].scores(X))
+        return self._score_queries(self._queries(X), prepared)
+
+    def _queries(self, X: Features) -> dict[Direction, Features]:
+        rows = {way: self._encode(X) if way == "encode" else X for way in self._ways()}
+        comparison = Comparison.of(self.metric)
+        return {way: ready_queries(queries, comparison) for way, queries in rows.items()}
+
+    def _score_queries(
+        self, queries: Mapping[Direction, Features], prepared: dict[Direction, Targets]
+    ) -> NDArray:
+        parts = [prepared[way].scores_of_ready(query) for way, query in queries.items()]
         return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2
 
     def _form(self, prepared: dict[Direction, Targets]) -> ScoreForm:

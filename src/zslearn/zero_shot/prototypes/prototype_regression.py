@@ -290,7 +290,13 @@ class PrototypeRegression(MomentClassifier):
         return Targets.of(mixtures @ self.dual_coef_, "dot", offsets)
 
     def _score(self, X: Features, prepared: Targets) -> NDArray:
-        return prepared.scores(self._powered(X, self.power_))
+        return self._score_queries(self._queries(X), prepared)
+
+    def _queries(self, X: Features) -> Features:
+        return self._powered(X, self.power_)
+
+    def _score_queries(self, queries: Features, prepared: Targets) -> NDArray:
+        return prepared.scores(queries)
 
     def _form(self, prepared: Targets) -> ScoreForm:
         return ScoreForm((Branch(None, prepared),), self.feature_norm, self.power_)

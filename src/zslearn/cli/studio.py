@@ -1,0 +1,68 @@
+"""`zslearn studio`: describe classes on a page, and see them recognised."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+EPILOG = """\b
+Examples:
+  zslearn studio
+  zslearn studio animals --pictures photos
+  zslearn studio photos --signatures classes.csv
+  zslearn studio photos.store --model model.zsl --project work.project
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("data", default="shapes", metavar="[STORE|FOLDER|shapes|animals]")
+@click.option("--model", metavar="FILE", help="Begin with this model, written by fit --save.")
+@click.option(
+    "--signatures", metavar="FILE", help="The classes of a STORE or FOLDER: CSV, name first."
+)
+@click.option(
+    "--pictures", metavar="FOLDER", help="The pictures of a STORE or of animals, to be shown."
+)
+@click.option(
+    "--project",
+    metavar="FILE",
+    help="Where your edits are kept. Default: a file per data set in the user's data folder.",
+)
+@click.option(
+    "--port",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0, 65_535),
+    help="Port to listen on; 0 takes a free one.",
+)
+@click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
+def studio(data: str, port: int, browser: bool, **paths: str | None) -> None:
+    """Describe classes that nobody has seen on a page, and watch them being recognised.
+
+    Without an argument the page shows drawn shapes; with "animals" the bundled features. A STORE
+    is what zslearn features wrote; the pictures of a FOLDER, with a folder per class, are encoded
+    first. Only this machine can open the page, by the address that is printed, once. Everything
+    is kept in the project file.
+    """
+    from zslearn.serve import run_server
+    from zslearn.serve.studio import Source, Studio, StudioSettings, make_app, open_studio
+
+    named = {name: None if path is None else Path(path) for name, path in paths.items()}
+    source = Source(data, **named)
+    opened = Studio()
+    models = {} if source.model is None else {"model": source.model}
+    settings = StudioSettings(models, port=port)
+    open_studio(opened, source)
+
+    def started(app: Any, port: int) -> None:
+        address = f"http://127.0.0.1:{port}/studio/enter?token={opened.entrance.token}"
+        click.echo(f"Open {address} ; it works once. Ctrl+C stops.", err=True)
+        if browser:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    run_server(settings, log="errors", started=started, make_app=partial(make_app, studio=opened))

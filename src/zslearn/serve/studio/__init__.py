@@ -1,0 +1,6 @@
+"""The studio: a page on which classes are described and recognised at once."""
+
+from zslearn.serve.studio.opening import Source, StudioSettings, make_app, open_studio
+from zslearn.serve.studio.studio import Studio
+
+__all__ = ["Source", "Studio", "StudioSettings", "make_app", "open_studio"]

@@ -1,0 +1,125 @@
+"""The scores of all samples for all classes of one method; a changed class costs one column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.serve.studio.edits import BoardClass
+from zslearn.zero_shot import Recogniser
+
+NOBODY = -np.inf
+
+
+class Choice(NamedTuple):
+    """What each sample is answered: columns of the board, and how clearly.
+
+    Attributes
+    ----------
+    best, second : ndarray of shape (n_samples,)
+        Columns; `second` is that of `best` if there is one class only.
+    margin : ndarray of shape (n_samples,), float32
+        The best score minus the second.
+    """
+
+    best: NDArray[np.intp]
+    second: NDArray[np.intp]
+    margin: NDArray[np.float32]
+
+
+class Board:
+    """The score matrix of one fitted method, kept in step with the classes.
+
+    Parameters
+    ----------
+    recogniser : Recogniser
+        The fitted method with the classes of its table.
+    X : array of shape (n_samples, n_features)
+        All samples; they are made ready once.
+    """
+
+    def __init__(self, recogniser: Recogniser, X: Any) -> None:
+        self.recogniser = recogniser
+        self.ready = recogniser.ready(X)
+        self.n = len(self.ready)
+        self._scored: dict[int, NDArray[np.float64]] = {}
+        self._separable = bool(self.ready.model.zero_shot_tags.separable)
+        self.ids = np.empty(0, np.int32)
+        self.seen = np.empty(0, bool)
+        self.scores = np.empty((self.n, 0), np.float32)
+
+    def sync(self, classes: Mapping[int, BoardClass]) -> None:
+        """Score the classes that are new or changed, and drop those that are gone."""
+        wanted = np.fromiter(classes, np.int32, len(classes))
+        stale = [one for one in classes.values() if not _same(self._scored.get(one.id), one.row)]
+        if not np.array_equal(wanted, self.ids):
+            self._arrange(wanted)
+        self.seen = np.fromiter((one.seen for one in classes.values()), bool, len(classes))
+        if stale and (not self._separable or len(stale) > max(4, len(classes) // 2)):
+            self.scores = self._whole(classes).scores(self.ready).astype(np.float32, copy=False)
+        else:
+            places = {number: place for place, number in enumerate(wanted.tolist())}
+            for one in stale:
+                column = self.with_class(one).column(self.ready, self.key(one))
+                self.scores[:, places[one.id]] = column
+        self._scored = {one.id: one.row for one in classes.values()}
+
+    def choose(self, bias: float) -> Choice:
+        """Return the best and the second class of each sample.
+
+        Parameters
+        ----------
+        bias : float
+            What is subtracted from the scores of seen classes.
+        """
+        scores = self.biased(bias)
+        rows = np.arange(self.n)
+        best = scores.argmax(axis=1)
+        top = scores[rows, best]
+        if scores.shape[1] < 2:
+            return Choice(best, best, np.zeros(self.n, np.float32))
+        scores = scores.copy() if scores is self.scores else scores
+        scores[rows, best] = NOBODY
+        second = scores.argmax(axis=1)
+        return Choice(best, second, top - scores[rows, second])
+
+    def biased(self, bias: float) -> NDArray[np.float32]:
+        """Return the scores with a bias against seen classes."""
+        if not bias:
+            return self.scores
+        return self.scores - (bias * self.seen).astype(np.float32)
+
+    def with_class(self, one: BoardClass) -> Recogniser:
+        """Return the recogniser with one class as it is on the board."""
+        return self.recogniser.replace(self.key(one), one.row)
+
+    def key(self, one: BoardClass) -> Any:
+        """Return the name of a class inside the recogniser."""
+        whole = self.recogniser.names.dtype.kind in "iu"
+        return 10**9 + one.id if whole else one.name
+
+    def _whole(self, classes: Mapping[int, BoardClass]) -> Recogniser:
+        """Return a recogniser of all classes on the board, in their order."""
+        found = self.recogniser
+        for one in classes.values():
+            key = self.key(one)
+            place = np.flatnonzero(found.names == key)
+            if not len(place) or not _same(found.signatures[key], one.row):
+                found = found.replace(key, one.row)
+        return found.among([self.key(one) for one in classes.values()])
+
+    def _arrange(self, wanted: NDArray[np.int32]) -> None:
+        """Give every class its column, with the scores that are known."""
+        old = {number: place for place, number in enumerate(self.ids.tolist())}
+        places = np.array([old.get(number, -1) for number in wanted.tolist()], np.intp)
+        scores = np.zeros((self.n, len(wanted)), np.float32)
+        kept = places >= 0
+        scores[:, kept] = self.scores[:, places[kept]]
+        self.scores, self.ids = scores, wanted
+
+
+def _same(one: Any, other: NDArray[np.float64]) -> bool:
+    return one is other or (one is not None and np.array_equal(one, other))

@@ -1,0 +1,146 @@
+"""The samples of a studio: features, labels, and pictures by their number."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.datasets import ZeroShotDataset, load_animals
+from zslearn.evaluation import GeneralizedProtocol
+from zslearn.exceptions import InvalidInputError
+from zslearn.features.pictures import Pixels, read_rgb
+from zslearn.serve.studio.shapes import draw_shape, load_shapes
+from zslearn.signatures import Signatures
+
+# Classes with pictures whose description is left to the visitor.
+WAITING = {
+    "shapes": ("large plain yellow square", "small dotted orange ring"),
+    "animals": ("seal",),
+}
+SHAPE_GROUPS = (("shape", 6), ("color", 8), ("texture", 4), ("size", 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """What the studio shows.
+
+    Attributes
+    ----------
+    name : str
+        What the data is called.
+    X : ndarray of shape (n_samples, n_features)
+        Features.
+    labels : ndarray of str of shape (n_samples,) or None
+        Classes of the samples.
+    signatures : Signatures
+        The classes described from the start.
+    seen : tuple of str
+        Classes with training rows.
+    train : ndarray of bool of shape (n_samples,)
+        Rows that models are trained on.
+    names : tuple of str or None
+        What samples are called.
+    picture : callable (row, side) -> pixels, or None
+        Draws or reads the picture of a row; `side` is the size wanted.
+    groups : tuple of str or None
+        The group of each dimension.
+    """
+
+    name: str
+    X: NDArray[Any]
+    labels: NDArray[np.str_] | None
+    signatures: Signatures
+    seen: tuple[str, ...]
+    train: NDArray[np.bool_]
+    names: tuple[str, ...] | None = None
+    picture: Callable[[int, int], Pixels] | None = None
+    groups: tuple[str, ...] | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return len(self.X)
+
+    def identity(self) -> dict[str, Any]:
+        """Return facts that distinguish this data from other data."""
+        digest = hashlib.sha256()
+        step = max(1, self.n // 64)
+        digest.update(np.ascontiguousarray(self.X[::step], dtype="<f4").tobytes())
+        digest.update("\0".join(self.signatures.dimensions).encode())
+        digest.update("\0".join(map(str, self.signatures.names)).encode())
+        return {"name": self.name, "samples": self.n, "sha256": digest.hexdigest()}
+
+
+def open_shapes() -> Collection:
+    """Return the drawn shapes."""
+    data = load_shapes()
+    names = data.y
+
+    def picture(row: int, side: int) -> Pixels:
+        return draw_shape(str(names[row]), row, side)
+
+    groups = tuple(group for group, size in SHAPE_GROUPS for _ in range(size))
+    shown = tuple(f"{name} {row}" for row, name in enumerate(names))
+    return from_dataset(data, "shapes", picture=picture, names=shown, groups=groups)
+
+
+def open_animals(pictures: Path | None = None) -> Collection:
+    """Return the bundled animals; with the folder of their photographs, if it is given."""
+    data = load_animals()
+    names = tuple(data.image_files or ())
+    if pictures is None:
+        return from_dataset(data, "animals", names=names)
+    return from_dataset(data, "animals", names=names, picture=_photographs(pictures, names))
+
+
+def from_dataset(
+    data: ZeroShotDataset,
+    name: str,
+    *,
+    names: Sequence[str] | None = None,
+    picture: Callable[[int, int], Pixels] | None = None,
+    groups: tuple[str, ...] | None = None,
+) -> Collection:
+    """Return a data set as a collection, split as the generalized protocol does."""
+    task = GeneralizedProtocol().task(data)
+    train = np.zeros(len(data.y), bool)
+    train[task.train] = True
+    waiting = [one for one in WAITING.get(name, ()) if one in data.signatures]
+    return Collection(
+        name,
+        data.X,
+        data.y.astype(str),
+        data.signatures.drop(waiting) if waiting else data.signatures,
+        tuple(map(str, task.seen)),
+        train,
+        tuple(names) if names else None,
+        picture,
+        groups,
+    )
+
+
+def _photographs(folder: Path, names: Sequence[str]) -> Callable[[int, int], Pixels]:
+    """Return the reader of the photographs of rows: ``class/file``, whatever was above it."""
+    paths = [folder.joinpath(*name.split("/")[-2:]) for name in names]
+    missing = next((path for path in paths if not path.is_file()), None)
+    if missing is not None:
+        raise InvalidInputError(
+            f"--pictures: there is no file {str(missing)!r}; give the folder that holds one folder "
+            "per class."
+        )
+    return files_reader(paths)
+
+
+def files_reader(paths: Sequence[Path]) -> Callable[[int, int], Pixels]:
+    """Return what reads the pictures of rows from their files."""
+
+    def picture(row: int, side: int) -> Pixels:
+        return read_rgb(paths[row])
+
+    return picture

@@ -1,0 +1,259 @@
+"""The addresses of the studio."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from zslearn.serve.errors import RequestError, refuse
+from zslearn.serve.json_text import read_json, write_json
+from zslearn.serve.responses import json_response
+from zslearn.serve.state import read_request, server_of
+from zslearn.serve.studio import maps, views
+from zslearn.serve.studio.entrance import closed
+from zslearn.serve.studio.requests import read_changes, read_class, read_edit
+from zslearn.serve.studio.session import Session, View
+from zslearn.serve.studio.studio import Studio
+from zslearn.serve.studio.thumbnails import PICTURE
+
+KINDS = {
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
+}
+MOST_BODY = 4 * 2**20
+Answer = Callable[[Studio, Request], Awaitable[Response]]
+
+
+def studio_routes(studio: Studio) -> list[BaseRoute]:
+    """Return the addresses of a studio, each behind its entrance."""
+
+    def behind(answer: Answer) -> Any:
+        async def guarded(request: Request) -> Response:
+            studio.entrance.check(request)
+            return await answer(studio, request)
+
+        return guarded
+
+    async def enter(request: Request) -> Response:
+        return studio.entrance.enter(request)
+
+    async def front(request: Request) -> Response:
+        return page_file("index.html") if studio.entrance.admits(request) else closed()
+
+    async def to_front(request: Request) -> Response:
+        return RedirectResponse("/studio/", status_code=307)
+
+    api = [
+        Route(f"/studio/api/{path}", behind(answer), methods=[method])
+        for method, path, answer in ADDRESSES
+    ]
+    return [
+        Route("/studio/enter", enter, methods=["GET"]),
+        Route("/studio/", front, methods=["GET"]),
+        Route("/studio", to_front, methods=["GET"]),
+        Route("/studio/page/{name}", behind(page), methods=["GET"]),
+        *api,
+    ]
+
+
+def page_file(name: str) -> Response:
+    """Return a file of the page; only those in the package exist."""
+    folder = files("zslearn.serve.studio") / "page"
+    ending = name[name.rfind(".") :]
+    known = {file.name for file in folder.iterdir() if file.is_file()}
+    if name not in known or ending not in KINDS:
+        raise RequestError(404, f"the page has no file {name!r:.80}.")
+    return Response((folder / name).read_bytes(), media_type=KINDS[ending])
+
+
+async def page(studio: Studio, request: Request) -> Response:
+    """Send a file of the page."""
+    return page_file(request.path_params["name"])
+
+
+async def state(studio: Studio, request: Request) -> Response:
+    """Send everything but arrays."""
+    if studio.session is None:
+        return json_response({"ready": False, "progress": studio.progress, "revision": 0})
+    return json_response(await studio.run(views.state_of, studio.session))
+
+
+async def labels(studio: Studio, request: Request) -> Response:
+    """Send truth and split."""
+    return packed(await studio.run(views.labels_of, studio.opened()))
+
+
+async def answers(studio: Studio, request: Request) -> Response:
+    """Send the answers to all samples."""
+    session = studio.opened()
+    return packed(await studio.run(lambda: views.answers_of(session, session.view)))
+
+
+async def sample_map(studio: Studio, request: Request) -> Response:
+    """Send a point for each sample."""
+    session, kind = studio.opened(), request.query_params.get("kind", "pca")
+    xy = await server_of(request).pool.run(studio.map, session, kind)
+    return packed(maps.pack_map(kind, xy))
+
+
+async def confusion(studio: Studio, request: Request) -> Response:
+    """Send the confusion matrix."""
+    return packed(await studio.run(views.confusion_of, studio.opened()))
+
+
+async def one_class(studio: Studio, request: Request) -> Response:
+    """Send one class with its signature."""
+    session = studio.opened()
+    one = read_class(session.view.state, number_in(request))
+    return json_response(views.class_of(session, one))
+
+
+async def sample(studio: Studio, request: Request) -> Response:
+    """Send the card of a sample."""
+    session, number = studio.opened(), number_in(request)
+    other = request.query_params.get("against")
+
+    def card() -> bytes:
+        against = None if other is None else read_class(session.view.state, whole(other))
+        return write_json(views.sample_of(session, number, against))
+
+    return Response(await studio.run(card), media_type="application/json")
+
+
+async def intervene(studio: Studio, request: Request) -> Response:
+    """Send the ranking of a sample whose semantics were corrected."""
+    session, number = studio.opened(), number_in(request)
+    document = await read_object(request)
+    changes = read_changes(document.get("encoded"), session.collection.signatures.n_dimensions)
+    return json_response(await studio.run(views.intervened, session, number, changes))
+
+
+async def thumbnail(studio: Studio, request: Request) -> Response:
+    """Send a small picture."""
+    return await _picture(studio, request, small=True)
+
+
+async def picture(studio: Studio, request: Request) -> Response:
+    """Send a larger picture."""
+    return await _picture(studio, request, small=False)
+
+
+async def edits(studio: Studio, request: Request) -> Response:
+    """Change something, and send the answers after it."""
+    session = studio.opened()
+    document = await read_object(request)
+    final = document.get("final", True)
+    if not isinstance(final, bool):
+        raise refuse("final must be true or false.")
+    by = request.headers.get("x-tab", "")[:80]
+
+    def change() -> bytes:
+        edit = read_edit(session, document)
+        view = session.change(edit, final=final, by=by)
+        return answered(session, view, edit)
+
+    return packed(await studio.run_newest(change, document, final, by))
+
+
+async def undo(studio: Studio, request: Request) -> Response:
+    """Undo the last edit."""
+    return await _step(studio, request, "undo")
+
+
+async def redo(studio: Studio, request: Request) -> Response:
+    """Do an edit again."""
+    return await _step(studio, request, "redo")
+
+
+async def events(studio: Studio, request: Request) -> Response:
+    """Send what changes, as it changes."""
+    server = server_of(request)
+    revision = 0 if studio.session is None else studio.session.view.revision
+    hello = b"event: changed\ndata: %s\n\n" % write_json({"revision": revision, "by": ""})
+    stream = studio.events.listen(hello, lambda: server.stopping)
+    return StreamingResponse(stream, media_type="text/event-stream")
+
+
+def answered(session: Session, view: View, edit: dict[str, Any] | None) -> bytes:
+    """Return the answers after an edit."""
+    if edit is None:
+        return views.answers_of(session, view, edit=None)
+    return views.answers_of(session, view, edit={"class": edit.get("class"), "warnings": []})
+
+
+def packed(content: bytes) -> Response:
+    """Return packed arrays."""
+    return Response(content, media_type="application/octet-stream")
+
+
+async def read_object(request: Request) -> dict[str, Any]:
+    """Return the JSON object in a request."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise RequestError(415, "send JSON, with Content-Type: application/json.")
+    body = await read_request(request)
+    if len(body) > MOST_BODY:
+        raise RequestError(413, f"the body has more than {MOST_BODY} bytes, the limit here.")
+    document = read_json(body)
+    if not isinstance(document, dict):
+        raise refuse("the body must be a JSON object.")
+    return document
+
+
+def number_in(request: Request) -> int:
+    """Return the number at the end of an address."""
+    return whole(request.path_params["number"])
+
+
+def whole(text: str) -> int:
+    """Return a number of an address, or say that there is no such thing."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise RequestError(404, f"there is no number {text!r:.40}.")
+    return int(text)
+
+
+async def _picture(studio: Studio, request: Request, *, small: bool) -> Response:
+    studio.opened()
+    number, thumbnails = number_in(request), studio.thumbnails
+    if thumbnails is None:
+        raise RequestError(404, "there are no pictures yet.")
+    pool = server_of(request).pool
+    if small:
+        content = await pool.run(thumbnails.small, number)
+    else:
+        content = await pool.run(thumbnails.picture, number, PICTURE)
+    return Response(content, media_type="image/jpeg")
+
+
+async def _step(studio: Studio, request: Request, which: str) -> Response:
+    session = studio.opened()
+    await read_object(request)
+    by = request.headers.get("x-tab", "")[:80]
+    view = await studio.run(session.step, which, by)
+    return packed(await studio.run(answered, session, view, None))
+
+
+ADDRESSES: list[tuple[str, str, Answer]] = [
+    ("GET", "state", state),
+    ("GET", "labels", labels),
+    ("GET", "answers", answers),
+    ("GET", "map", sample_map),
+    ("GET", "confusion", confusion),
+    ("GET", "events", events),
+    ("GET", "classes/{number}", one_class),
+    ("GET", "samples/{number}", sample),
+    ("POST", "samples/{number}/intervene", intervene),
+    ("GET", "thumbnails/{number}", thumbnail),
+    ("GET", "pictures/{number}", picture),
+    ("POST", "edits", edits),
+    ("POST", "undo", undo),
+    ("POST", "redo", redo),
+]

@@ -1,0 +1,334 @@
+"""What the page is told: the state, the answers, the card of a sample."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.exceptions import InvalidInputError
+from zslearn.serve.errors import RequestError
+from zslearn.serve.models import TEXT_DIMENSIONS
+from zslearn.serve.studio.edits import BoardClass
+from zslearn.serve.studio.methods import finite, lam_of
+from zslearn.serve.studio.packed import pack
+from zslearn.serve.studio.session import Session, View
+from zslearn.serve.studio.statistics import NONE, Answers
+
+RANKED = 10
+# Rows of classes travel with the state up to so many numbers per class.
+SENT_DIMENSIONS = 2000
+
+
+def state_of(session: Session) -> dict[str, Any]:
+    """Return everything but arrays of samples."""
+    view = session.view
+    state, data = view.state, session.collection
+    done = session.project.edits()
+    return {
+        "revision": view.revision,
+        "ready": True,
+        "progress": None,
+        "project": {"name": session.project.path.stem, "file": str(session.project.path)},
+        "data": {
+            "n": data.n,
+            "name": data.name,
+            "pictures": data.picture is not None,
+            "truth": data.labels is not None,
+            "maps": maps_of(session),
+        },
+        "methods": [_method(session, name) for name in session.methods.offered],
+        "method": state.method,
+        "compare": state.compare,
+        "dimensions": _dimensions(session),
+        "classes": _classes(view),
+        "undescribed": _undescribed(session),
+        "summary": _summary(session, view.answers),
+        "two": None if view.two is None else _two(session, view),
+        "balance": _balance(session),
+        "reject": _reject(session),
+        "lam": _lam(session),
+        "text": is_text(session),
+        "undo": done.done[-1]["what"] if done.done else None,
+        "redo": done.undone[0]["what"] if done.undone else None,
+    }
+
+
+def answers_of(session: Session, view: View, **more: Any) -> bytes:
+    """Return the answers to all samples, packed."""
+    answers = view.answers
+    head = {
+        "revision": view.revision,
+        "classes": answers.by_class(),
+        "summary": _summary(session, answers),
+        "balance": _balance(session),
+        "reject": _reject(session),
+        "warnings": [],
+        **more,
+    }
+    arrays = {"answer": answers.answer, "margin": answers.margin, "second": answers.second}
+    if view.two is not None:
+        head["two"] = _two(session, view)
+        arrays["answer2"] = view.two.answer
+    return pack(head, arrays)
+
+
+def labels_of(session: Session) -> bytes:
+    """Return truth and split of all samples, packed."""
+    test = (~session.collection.train).astype(np.uint8)
+    head = {"revision": session.view.revision, "names": session.collection.names}
+    return pack(head, {"truth": session.view.answers.truth, "split": test})
+
+
+def confusion_of(session: Session) -> bytes:
+    """Return how often each class is answered for each; the last column is "none of these"."""
+    answers = session.view.answers
+    places = {number: place for place, number in enumerate(answers.ids.tolist())}
+    n = len(answers.ids)
+    place = np.vectorize(lambda number: places.get(number, n), otypes=[np.intp])
+    some = (answers.truth != NONE) & ~session.collection.train
+    truth, given = answers.truth[some], answers.answer[some]
+    matrix = np.zeros((n, n + 1), np.int32)
+    if len(truth):
+        np.add.at(matrix, (place(truth), place(given)), 1)
+    return pack({"revision": session.view.revision, "ids": answers.ids}, {"matrix": matrix})
+
+
+def class_of(session: Session, one: BoardClass) -> dict[str, Any]:
+    """Return a class with its signature."""
+    return _class(one) | {"row": one.row}
+
+
+def sample_of(session: Session, number: int, against: BoardClass | None = None) -> dict[str, Any]:
+    """Return the card of a sample: its ranking, and what spoke for and against its answer."""
+    data, view = session.collection, session.view
+    _check_sample(session, number)
+    board = session.board()
+    scores = board.biased(session.bias())[number]
+    truth, answer = int(view.answers.truth[number]), int(view.answers.answer[number])
+    linear = session.fitted(view.state.method).linear
+    encoded = None if linear is None else linear.project(data.X[number : number + 1])[0].z[0]
+    return {
+        "id": number,
+        "name": None if data.names is None else data.names[number],
+        "label": None if data.labels is None else str(data.labels[number]),
+        "truth": truth,
+        "answer": answer,
+        "second": int(view.answers.second[number]),
+        "margin": float(view.answers.margin[number]),
+        "test": bool(~data.train[number]),
+        "ranking": ranking(board.ids, scores),
+        "encoded": encoded,
+        "encoded_range": None if encoded is None else session.encoded_range(),
+        "reasons": _reasons(session, number, against),
+    }
+
+
+def intervened(session: Session, number: int, changes: dict[int, float]) -> dict[str, Any]:
+    """Return the ranking of a sample whose encoded semantics were corrected."""
+    _check_sample(session, number)
+    view = session.view
+    linear = session.fitted(view.state.method).linear
+    if linear is None:
+        raise RequestError(409, "this method does not encode samples; choose SAE or a ridge.")
+    board = session.board()
+    samples = linear.project(session.collection.X[number : number + 1])
+    rows = np.stack([one.row for one in view.state.classes.values()])
+    scores = linear.scores(linear.moved(samples, changes) if changes else samples, rows)[0]
+    scores = scores - session.bias() * board.seen
+    best = ranking(board.ids, scores)
+    return {"ranking": best, "answer": best[0]["class"]}
+
+
+def ranking(ids: NDArray[np.int32], scores: NDArray[Any]) -> list[dict[str, Any]]:
+    """Return the best classes and their scores."""
+    order = np.argsort(-scores, kind="stable")[:RANKED]
+    return [{"class": int(ids[i]), "score": float(scores[i])} for i in order]
+
+
+def maps_of(session: Session) -> list[str]:
+    """Return the kinds of maps that can be drawn."""
+    kinds = ["pca"]
+    if session.fitted(session.view.state.method).linear is not None:
+        kinds.append("attributes")
+    return kinds + (["umap"] if importlib.util.find_spec("umap") is not None else [])
+
+
+def is_text(session: Session) -> bool:
+    """Say whether classes can be described by sentences that a text encoder reads."""
+    return session.collection.signatures.dimensions == TEXT_DIMENSIONS
+
+
+def _check_sample(session: Session, number: int) -> None:
+    if not 0 <= number < session.collection.n:
+        raise RequestError(404, f"there is no sample {number}.")
+
+
+def _reasons(session: Session, number: int, against: BoardClass | None) -> dict[str, Any] | None:
+    """Return what each dimension adds to two scores; the differences sum to that of the scores."""
+    view, board = session.view, session.board()
+    answers, classes = view.answers, view.state.classes
+    truth, answer = int(answers.truth[number]), int(answers.answer[number])
+    if answer == NONE:
+        column = int(board.biased(session.bias())[number].argmax())
+        answer = int(board.ids[column])
+    right = against.id if against is not None else truth
+    given = answer
+    if right in (NONE, answer):
+        right, given = answer, int(answers.second[number])
+    if right == given:
+        return None
+    x = session.collection.X[number]
+    try:
+        whys = [
+            board.with_class(classes[c]).explain(x, board.key(classes[c])) for c in (right, given)
+        ]
+    except InvalidInputError:
+        return None
+    offsets = [
+        why.offset - session.bias() * classes[c].seen
+        for why, c in zip(whys, (right, given), strict=True)
+    ]
+    return _compared(whys, offsets, right, given, session.collection.signatures.dimensions)
+
+
+def _compared(
+    whys: Sequence[Any], offsets: list[float], right: int, given: int, known: tuple[str, ...]
+) -> dict[str, Any]:
+    by_index = whys[0].dimensions == known
+    parts = [
+        {
+            ("index" if by_index else "name"): (place if by_index else name),
+            "right": float(one),
+            "given": float(other),
+            "difference": float(other - one),
+        }
+        for place, (name, one, other) in enumerate(
+            zip(whys[0].dimensions, whys[0].contributions, whys[1].contributions, strict=True)
+        )
+    ]
+    parts.sort(key=lambda part: -abs(part["difference"]))
+    offset = offsets[1] - offsets[0]
+    return {
+        "right": right,
+        "given": given,
+        "dimensions": parts,
+        "offset_difference": offset,
+        "score_difference": offset + sum(part["difference"] for part in parts),
+    }
+
+
+def _method(session: Session, name: str) -> dict[str, Any]:
+    lam = session.view.state.lam.get(name)
+    is_fitted = session.methods.is_fitted(name, lam)
+    linear = is_fitted and session.methods.fitted(name, lam).linear is not None
+    return {
+        "id": name,
+        "name": session.methods.title(name),
+        "fitted": is_fitted,
+        "linear": linear,
+        "encodes": linear,
+    }
+
+
+def _dimensions(session: Session) -> list[dict[str, Any]]:
+    table, groups = session.collection.signatures, session.collection.groups
+    low, high = session.ranges()
+    named = table.dimensions != TEXT_DIMENSIONS and not all(
+        name.lstrip("dwv_").isdigit() for name in table.dimensions
+    )
+    blocks = dict(table.blocks)
+    group: list[str | None] = [None] * len(table.dimensions) if groups is None else list(groups)
+    if groups is None and len(blocks) > 1:
+        for block, columns in blocks.items():
+            group[columns] = [block] * len(group[columns])
+    return [
+        {
+            "name": name,
+            "low": float(low[i]),
+            "high": float(high[i]),
+            "meaningful": named,
+            "group": group[i],
+        }
+        for i, name in enumerate(table.dimensions)
+    ]
+
+
+def _class(one: BoardClass) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "name": one.name,
+        "seen": one.seen,
+        "described": one.described,
+        "changed": one.changed,
+        "label": one.label,
+    }
+
+
+def _classes(view: View) -> list[dict[str, Any]]:
+    figures = {one["id"]: one for one in view.answers.by_class()}
+    short = all(len(one.row) <= SENT_DIMENSIONS for one in view.state.classes.values())
+    return [
+        _class(one) | figures[one.id] | ({"row": one.row} if short else {})
+        for one in view.state.classes.values()
+    ]
+
+
+def _undescribed(session: Session) -> list[dict[str, Any]]:
+    labels = session.collection.labels
+    if labels is None:
+        return []
+    return [
+        {"name": name, "count": int((labels == name).sum())}
+        for name in session.view.state.undescribed()
+    ]
+
+
+def _summary(session: Session, answers: Answers) -> dict[str, Any]:
+    return answers.summary
+
+
+def _two(session: Session, view: View) -> dict[str, Any]:
+    if view.two is None or view.state.compare is None:
+        return {}
+    return {
+        "method": view.state.compare,
+        "summary": view.two.summary,
+        "classes": view.two.by_class(),
+        "bias": session.bias(view.state.compare),
+        "agree": float((view.two.answer == view.answers.answer).mean()),
+    }
+
+
+def _balance(session: Session) -> dict[str, Any]:
+    state = session.view.state
+    learned = session.methods.calibration(state.method, state.lam.get(state.method))
+    low, high = session.gaps()
+    return {
+        "bias": session.bias(),
+        "chosen": None if learned is None else learned.bias,
+        "oracle": None,
+        "low": low,
+        "high": high,
+    }
+
+
+def _reject(session: Session) -> dict[str, Any]:
+    state = session.view.state
+    learned = session.methods.calibration(state.method, state.lam.get(state.method))
+    return {
+        "on": state.reject,
+        "threshold": finite(session.threshold()),
+        "chosen": finite(None if learned is None else learned.threshold),
+    }
+
+
+def _lam(session: Session) -> dict[str, Any] | None:
+    method = session.view.state.method
+    value = lam_of(session.fitted(method), method)
+    if value is None:
+        return None
+    return {"value": value, "chosen": lam_of(session.methods.fitted(method), method)}

@@ -1,0 +1,78 @@
+import pytest
+
+pytest.importorskip("starlette", reason="the extra serve is not installed")
+
+from starlette.testclient import TestClient
+
+from zslearn.serve.studio import Source, Studio, StudioSettings, make_app, open_studio
+from zslearn.serve.studio.packed import unpack
+
+
+class Visitor:
+    """A client that came in by the token, and reads packed answers."""
+
+    def __init__(self, studio):
+        self.studio = studio
+        self.client = TestClient(
+            make_app(StudioSettings({}), studio), base_url="http://localhost:8080"
+        )
+        answer = self.client.get(
+            f"/studio/enter?token={studio.entrance.token}", follow_redirects=False
+        )
+        assert answer.status_code == 303
+
+    @property
+    def session(self):
+        return self.studio.session
+
+    def get(self, path):
+        return self.client.get(f"/studio/api/{path}")
+
+    def post(self, path, document=None, **more):
+        return self.client.post(f"/studio/api/{path}", json=document or {}, **more)
+
+    def json(self, path):
+        answer = self.get(path)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def packed(self, path):
+        answer = self.get(path)
+        assert answer.status_code == 200, answer.text
+        return unpack(answer.content)
+
+    def edit(self, op, **more):
+        """Make an edit that must be taken; return head and arrays."""
+        answer = self.post("edits", {"op": op, **more})
+        assert answer.status_code == 200, answer.text
+        return unpack(answer.content)
+
+    def step(self, which):
+        answer = self.post(which)
+        assert answer.status_code == 200, answer.text
+        return unpack(answer.content)[0]
+
+    def class_called(self, name):
+        return next(one for one in self.json("state")["classes"] if one["name"] == name)
+
+
+@pytest.fixture
+def open_shapes(tmp_path):
+    """Open the shapes with a project in a folder of the test; a second call opens it again."""
+    studios = []
+
+    def opened(**source):
+        studio = Studio()
+        open_studio(studio, Source(**{"project": tmp_path / "shapes.project", **source}))
+        studio.session.wait()
+        studios.append(studio)
+        return Visitor(studio)
+
+    yield opened
+    for studio in studios:
+        studio.session.close()
+
+
+@pytest.fixture
+def visitor(open_shapes):
+    return open_shapes()

@@ -1,0 +1,69 @@
+"""Samples made ready once give the scores that they give otherwise."""
+
+import numpy as np
+import pytest
+
+from zslearn.core import nearest
+from zslearn.datasets import make_zero_shot
+from zslearn.exceptions import InvalidInputError
+from zslearn.zero_shot import CalibratedStacking, base
+from zslearn.zero_shot.registry import make_classifier
+
+NEAR = {"rtol": 1e-9, "atol": 1e-9}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_zero_shot(12, 6, n_per_class=10, n_features=20, n_dimensions=7, random_state=3)
+
+
+def recogniser_of(data, method):
+    rows = data.rows(data.split("standard").seen)
+    return make_classifier(method, data.signatures).fit(data.X[rows], data.y[rows]).recogniser()
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["sae", "sae-encode", "sae-both", "prototype-regression", "eszsl", "ridge-fs", "exem", "amp"],
+)
+def test_ready_samples_score_like_features(data, method):
+    recogniser = recogniser_of(data, method)
+    ready = recogniser.ready(data.X)
+    np.testing.assert_array_equal(recogniser.scores(ready), recogniser.scores(data.X))
+    changed = recogniser.replace("new", data.signatures.vectors[:2].mean(axis=0))
+    whole = changed.scores(data.X)
+    np.testing.assert_allclose(changed.column(ready, "new"), whole[:, -1], **NEAR)
+    np.testing.assert_allclose(changed.column(data.X, "new"), whole[:, -1], **NEAR)
+    place = list(changed.names).index(data.signatures.names[3])
+    np.testing.assert_allclose(
+        changed.column(ready, data.signatures.names[3]), whole[:, place], **NEAR
+    )
+    for one, other in zip(changed.rank(ready, 3), changed.rank(data.X, 3), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_ready_samples_of_a_calibrated_classifier_keep_the_bias(data):
+    rows = data.rows(data.split("standard").seen)
+    clf = CalibratedStacking(make_classifier("sae", data.signatures, lam=1.0), gamma=0.5)
+    recogniser = clf.fit(data.X[rows], data.y[rows]).recogniser()
+    ready = recogniser.ready(data.X)
+    scores = recogniser.scores(data.X)
+    for place in (0, -1):
+        name = recogniser.names[place]
+        np.testing.assert_allclose(recogniser.column(ready, name), scores[:, place], **NEAR)
+
+
+def test_many_samples_are_made_ready_whole(data, monkeypatch):
+    recogniser = recogniser_of(data, "sae-both")
+    expected = recogniser.scores(data.X)
+    monkeypatch.setattr(base, "BLOCK_BYTES", 1000)
+    ready = recogniser.ready(data.X)
+    monkeypatch.setattr(nearest, "BLOCK_BYTES", 1000)
+    np.testing.assert_allclose(recogniser.scores(ready), expected, **NEAR)
+    assert len(ready[3:8]) == 5
+
+
+def test_samples_ready_for_another_model_are_refused(data):
+    one, other = recogniser_of(data, "sae"), recogniser_of(data, "sae-encode")
+    with pytest.raises(InvalidInputError, match="ready by another recogniser; call ready of this"):
+        other.scores(one.ready(data.X))
