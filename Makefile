@@ -20,7 +20,7 @@ help:
 	@echo "make sbom   write the list of all packages needed, with versions and licenses, to sbom.json"
 	@echo "make docs   build the documentation into docs/_build/html, run its examples, check its links"
 	@echo "make docs-lite  the same with a button that runs an example in the reader's browser"
-	@echo "make lint   ruff, mypy and the import rules"
+	@echo "make lint   ruff, mypy, the import rules, and oxlint for the studio's scripts"
 	@echo "make test-lowest  a smoke with the oldest versions that pyproject.toml allows"
 	@echo "make clean  remove the environment and caches"
 
@@ -108,6 +108,7 @@ lint: $(STAMP)dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/oxlint
 
 clean:
 	rm -rf docs/_build docs/api docs/auto_examples docs/sg_execution_times.rst

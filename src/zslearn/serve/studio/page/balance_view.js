@@ -1,0 +1,200 @@
+// Seen against unseen: the curve with its handle, and how sure an answer must be.
+
+import { getPacked } from "./api.js";
+import { Curve } from "./curve.js";
+import { fill, h, newId } from "./dom.js";
+import { counted, percent, short } from "./numbers.js";
+
+/** The number of the value nearest to another in a sorted or unsorted list. */
+export function nearestValue(values, wanted) {
+  let best = 0;
+  for (let k = 1; k < values.length; k++) {
+    if (Math.abs(values[k] - wanted) < Math.abs(values[best] - wanted)) best = k;
+  }
+  return best;
+}
+
+export class BalanceView {
+  /** @param {{studio: object, element: HTMLElement, announce: Function, fail: Function}} parts */
+  constructor({ studio, element, announce, fail }) {
+    Object.assign(this, { studio, element, announce, fail });
+    this.curve = new Curve({
+      label: "Balance between trained and new classes",
+      xLabel: "accuracy on trained classes",
+      yLabel: "accuracy on new classes",
+      move: (index, final) => this.#move(index, final),
+      say: (index) => this.#say(index),
+    });
+    this.tiles = h("dl", { class: "tiles big" });
+    this.buttons = h("div", { class: "row" });
+    this.rejection = h("section", { class: "rejection" });
+    fill(
+      element,
+      h(
+        "div",
+        { class: "scroll" },
+        h("h3", {}, "How much head start do trained classes get?"),
+        h(
+          "p",
+          { class: "muted" },
+          "A model favors what it trained on. Drag the handle along the curve: to the right, trained classes win more often; upward, new ones do.",
+        ),
+        h("div", { class: "with-side" }, this.curve.element, h("div", {}, this.tiles, this.buttons)),
+        this.rejection,
+      ),
+    );
+    this.#buildRejection();
+    studio.on("state answers", () => this.refresh());
+  }
+
+  /** Read the curves again where the classes have changed. */
+  async refresh() {
+    const { studio, element } = this;
+    if (!studio.state?.ready || element.hidden) return;
+    this.#tiles();
+    this.#showRejection();
+    if (this.shown === studio.revision || this.loading || this.moving) return;
+    this.loading = true;
+    const { revision } = studio;
+    try {
+      this.data = await getPacked("balance");
+      this.shown = revision;
+      this.#draw();
+    } catch (error) {
+      this.#empty(error.message);
+    } finally {
+      this.loading = false;
+    }
+    if (this.shown !== undefined && this.shown !== studio.revision) this.refresh();
+  }
+
+  #empty(reason) {
+    this.shown = this.studio.revision;
+    this.data = null;
+    this.curve.element.replaceWith(h("p", { class: "empty" }, reason));
+  }
+
+  #draw() {
+    const { bias, seen, unseen } = this.data.arrays;
+    const track = Array.from(bias, (_, k) => [seen[k], unseen[k]]);
+    const { chosen, oracle } = this.data.head;
+    const mark = (value, text, shape, below) => {
+      const k = nearestValue(bias, value);
+      return { at: track[k], text, shape, below };
+    };
+    const range = (values) => [0, Math.max(0.1, Math.ceil(10 * Math.max(...values) + 0.4) / 10)];
+    this.curve.draw({
+      x: { range: range(seen), text: (v) => percent(v) },
+      y: { range: range(unseen), text: (v) => percent(v) },
+      lines: [{ name: "balance", class: "first", points: track }],
+      marks: [
+        ...(oracle === null || oracle === undefined ? [] : [mark(oracle, "best possible", "triangle")]),
+        ...(chosen === null || chosen === undefined ? [] : [mark(chosen, "chosen", "diamond", true)]),
+      ],
+      track,
+      index: nearestValue(bias, this.studio.state.balance.bias),
+    });
+    const use = (value, text) =>
+      value === null || value === undefined
+        ? null
+        : h("button", { type: "button", onclick: () => this.#use(value) }, text);
+    fill(
+      this.buttons,
+      use(chosen, "Use the chosen balance"),
+      use(0, "No correction"),
+      h(
+        "p",
+        { class: "muted small" },
+        "◆ chosen: learned by holding out training classes. ▲ best possible: needs the labels of the new classes, so it is only shown.",
+      ),
+    );
+    this.element.dataset.painted = String(this.shown);
+  }
+
+  #say(index) {
+    if (!this.data) return "";
+    const { seen, unseen, h: mean } = this.data.arrays;
+    return `trained classes ${percent(seen[index])}, new classes ${percent(unseen[index])}, H ${percent(mean[index])}`;
+  }
+
+  #move(index, final) {
+    this.moving = !final;
+    this.#use(this.data.arrays.bias[index], final);
+  }
+
+  async #use(bias, final = true) {
+    this.studio.state.balance.bias = bias;
+    try {
+      const head = await this.studio.edit({ op: "balance", bias, final }, "balance");
+      if (head && final) this.announce(this.#say(this.curve.index));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #tiles() {
+    const { summary, balance } = this.studio.state;
+    const tiles = [
+      ["Trained classes", percent(summary?.seen, 1)],
+      ["New classes", percent(summary?.unseen, 1)],
+      ["H, their harmonic mean", percent(summary?.h, 1)],
+      ["Subtracted from trained", short(balance?.bias)],
+    ];
+    fill(this.tiles, tiles.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+    if (this.data && !this.curve.dragging) {
+      this.curve.place(nearestValue(this.data.arrays.bias, balance.bias));
+    }
+  }
+
+  #buildRejection() {
+    const id = newId("threshold");
+    this.on = h("input", { type: "checkbox", onchange: () => this.#reject(true) });
+    this.threshold = h("input", {
+      type: "range",
+      id,
+      min: 0,
+      max: 1,
+      step: "any",
+      oninput: () => this.#reject(false),
+      onchange: () => this.#reject(true),
+    });
+    this.rejectText = h("output", { for: id, class: "wide" });
+    fill(
+      this.rejection,
+      h("h3", {}, "None of these"),
+      h("label", { class: "check" }, this.on, " Leave a picture without an answer when the model is not sure"),
+      h("label", { for: id }, "How sure it must be"),
+      this.threshold,
+      this.rejectText,
+    );
+  }
+
+  #showRejection() {
+    const { reject, summary } = this.studio.state;
+    this.rejection.hidden = !reject;
+    if (!reject) return;
+    if (document.activeElement !== this.threshold) {
+      this.threshold.min = String(reject.low ?? 0);
+      this.threshold.max = String(reject.high ?? 1);
+      this.threshold.value = String(reject.threshold ?? reject.chosen ?? 0);
+    }
+    this.on.checked = reject.on;
+    this.threshold.disabled = !reject.on;
+    const count = summary?.n_rejected ?? this.studio.answers.answer.filter((a) => a < 0).length;
+    this.rejectText.textContent = reject.on
+      ? `${counted(count, "picture")} without an answer at a threshold of ${short(Number(this.threshold.value))}`
+      : "off: every picture gets an answer";
+  }
+
+  async #reject(final) {
+    const { state } = this.studio;
+    const wanted = { on: this.on.checked, threshold: Number(this.threshold.value) };
+    Object.assign(state.reject, wanted);
+    try {
+      await this.studio.edit({ op: "reject", ...wanted, final }, "reject");
+      if (final) this.announce(this.rejectText.textContent);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+}

@@ -1,0 +1,227 @@
+// One picture: its ranked classes, what spoke for which, and what if an attribute were different.
+
+import { addressOf, getJson, postJson } from "./api.js";
+import { fill, h, newId } from "./dom.js";
+import { short, signed } from "./numbers.js";
+import { drawInitials } from "./picture.js";
+import { makeLane } from "./latest.js";
+import { bars } from "./reasons.js";
+
+const RANKED = 5;
+const SLIDERS = 8;
+
+export class CardPanel {
+  /** @param {{studio: object, element: HTMLElement, announce: Function, fail: Function}} parts */
+  constructor({ studio, element, announce, fail }) {
+    Object.assign(this, { studio, element, announce, fail });
+    this.sample = null;
+    this.against = null;
+    this.lane = makeLane((message) => postJson(`samples/${message.id}/intervene`, message.body));
+    studio.on("answers", () => this.sample !== null && this.#load());
+  }
+
+  close() {
+    this.sample = null;
+  }
+
+  open(sample) {
+    if (this.sample !== sample) this.against = null;
+    this.sample = sample;
+    this.changes = new Map();
+    return this.#load();
+  }
+
+  async #load() {
+    const { sample, studio } = this;
+    // A right answer is compared with the runner-up.
+    const against = this.against ?? (studio.isRight(sample) === false ? null : studio.answers.second[sample]);
+    const query = against === null || against === undefined || against < 0 ? "" : `?against=${against}`;
+    try {
+      const found = await getJson(`samples/${sample}${query}`);
+      if (this.sample === sample) this.#show(found);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #show(found) {
+    const { studio, sample } = this;
+    this.found = found;
+    this.ranking = h("ol", { class: "ranking" });
+    this.verdict = h("div", { class: "verdict" });
+    fill(
+      this.element,
+      h("p", { class: "muted small" }, "Picture"),
+      h("h2", { class: "sample-name" }, studio.sampleName(sample)),
+      studio.state.data.pictures
+        ? h("img", { class: "large-picture", src: addressOf(`pictures/${sample}`), alt: `Picture ${studio.sampleName(sample)}` })
+        : drawInitials(studio, sample, 96),
+      this.verdict,
+      h("h3", {}, "Ranked classes"),
+      this.ranking,
+      this.#reasons(found),
+      this.#intervention(found),
+    );
+    this.#rank(found);
+  }
+
+  #rank({ ranking, answer }) {
+    const { studio, sample } = this;
+    const truth = studio.labels.truth[sample];
+    const right = truth < 0 ? null : truth === answer;
+    fill(
+      this.verdict,
+      h(
+        "p",
+        { class: right === null ? "" : right ? "good" : "bad" },
+        right === null ? "" : right ? "✓ " : "✗ ",
+        h("b", {}, studio.nameOf(answer)),
+        right === false ? ` – it is ${studio.nameOf(truth)}` : null,
+        right === true ? " – right" : null,
+      ),
+    );
+    const best = ranking[0]?.score ?? 0;
+    const last = ranking.at(-1)?.score ?? 0;
+    fill(
+      this.ranking,
+      ranking.filter((entry, k) => k < RANKED || entry.class === truth).map((entry) => {
+        const bar = h("span", { class: "bar", "aria-hidden": "true" });
+        bar.style.setProperty("--part", String(0.06 + 0.94 * ((entry.score - last) / (best - last || 1))));
+        const own = entry.class === truth;
+        return h(
+          "li",
+          { class: own ? "own" : null },
+          h(
+            "button",
+            { type: "button", class: "link", onclick: () => studio.look({ focus: entry.class, sample: null }) },
+            studio.nameOf(entry.class),
+          ),
+          own ? h("span", { class: "tag" }, "true class") : null,
+          h("span", { class: "number" }, short(entry.score)),
+          bar,
+        );
+      }),
+    );
+  }
+
+  #reasons({ reasons }) {
+    if (!reasons) {
+      return h("p", { class: "muted" }, "This method does not split its scores by attribute.");
+    }
+    const { studio } = this;
+    const [given, right] = [studio.nameOf(reasons.given), studio.nameOf(reasons.right)];
+    const found = bars(reasons);
+    const largest = Math.max(...found.map((bar) => Math.abs(bar.difference)), 1e-12);
+    const id = newId("against");
+    const choice = h(
+      "select",
+      { id, onchange: () => this.#compare(Number(choice.value)) },
+      [...studio.classes.values()]
+        .filter((c) => c.described && c.id !== reasons.given)
+        .map((c) => h("option", { value: c.id }, c.name)),
+    );
+    choice.value = String(reasons.right);
+    return h(
+      "section",
+      { class: "reasons" },
+      h("h3", {}, `Why ${given}?`),
+      h("label", { for: id, class: "muted small" }, "compared with "),
+      choice,
+      h(
+        "div",
+        { class: "sides", "aria-hidden": "true" },
+        h("span", {}, `◂ for ${right}`),
+        h("span", {}, `for ${given} ▸`),
+      ),
+      h(
+        "ul",
+        { class: "bars", "data-sum": found.reduce((sum, bar) => sum + bar.difference, 0) },
+        found.map((bar) => this.#bar(bar, largest, given, right)),
+      ),
+      h(
+        "p",
+        { class: "sum" },
+        "Sum = difference of the scores: ",
+        h("b", {}, signed(reasons.score_difference)),
+      ),
+    );
+  }
+
+  #bar({ name, difference }, largest, given, right) {
+    const side = difference >= 0 ? "plus" : "minus";
+    const stripe = h("span", { class: `stripe ${side}`, "aria-hidden": "true" });
+    stripe.style.setProperty("--part", String(Math.abs(difference) / largest));
+    return h(
+      "li",
+      { "data-difference": difference },
+      h("span", { class: "name" }, name),
+      h("span", { class: "track" }, stripe),
+      h("span", { class: "number" }, signed(difference)),
+      h("span", { class: "unseen" }, ` for ${difference >= 0 ? given : right}`),
+    );
+  }
+
+  #compare(id) {
+    this.against = id;
+    this.#load();
+  }
+
+  #intervention({ encoded, reasons }) {
+    if (!encoded) return null;
+    const { dimensions } = this.studio.state;
+    const shown = this.#important(encoded, reasons);
+    const reset = h("button", { type: "button", onclick: () => this.open(this.sample) }, "Reset");
+    return h(
+      "section",
+      { class: "intervene" },
+      h("h3", {}, "What if?"),
+      h("p", { class: "muted" }, "What the model reads in this picture. Correct a value and see the answer change."),
+      shown.map((index) => this.#slider(index, dimensions[index], encoded[index])),
+      reset,
+    );
+  }
+
+  /** The attributes that decided most; without reasons, the first ones. */
+  #important(encoded, reasons) {
+    const all = encoded.map((_, index) => index);
+    const size = new Map((reasons?.dimensions ?? []).map((d) => [d.index, Math.abs(d.difference)]));
+    if (!size.size) return all.slice(0, SLIDERS);
+    return all.sort((a, b) => (size.get(b) ?? 0) - (size.get(a) ?? 0)).slice(0, SLIDERS);
+  }
+
+  #slider(index, { name, low, high }, value) {
+    const id = newId("encoded");
+    const [least, most] = [Math.min(low, value), Math.max(high, value)];
+    const margin = 0.1 * (most - least) || 0.5;
+    const output = h("output", { for: id }, short(value));
+    const input = h("input", {
+      type: "range",
+      id,
+      min: least - margin,
+      max: most + margin,
+      step: (most - least + 2 * margin) / 200,
+      "data-encoded": index,
+      oninput: () => {
+        output.textContent = short(Number(input.value));
+        this.#intervene(index, Number(input.value));
+      },
+    });
+    input.value = String(value);
+    return h("div", { class: "slider" }, h("label", { for: id }, name), input, output);
+  }
+
+  async #intervene(index, value) {
+    this.changes.set(index, value);
+    const body = { encoded: Object.fromEntries(this.changes) };
+    try {
+      const found = await this.lane({ id: this.sample, body }, "intervene");
+      if (!found) return;
+      const before = this.found.answer;
+      this.#rank(found);
+      if (found.answer !== before) this.announce(`With this change the answer is ${this.studio.nameOf(found.answer)}`);
+      this.found = { ...this.found, answer: found.answer };
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+// The list of classes: how many pictures, how many right, seen or new; a click looks at one.
+
+import { fill, h } from "./dom.js";
+import { counted, percent, whole } from "./numbers.js";
+
+/** Sections of the list, in the order of interest. */
+export function sections(classes) {
+  const all = [...classes.values()];
+  return [
+    { title: "Not described yet", classes: all.filter((c) => !c.described) },
+    { title: "New classes", classes: all.filter((c) => c.described && !c.seen) },
+    { title: "Classes of the training", classes: all.filter((c) => c.described && c.seen) },
+  ].filter((section) => section.classes.length);
+}
+
+export class ClassList {
+  /** @param {{studio: object, element: HTMLElement, describe: (name?: string) => void}} parts */
+  constructor({ studio, element, describe }) {
+    this.studio = studio;
+    this.describe = describe;
+    this.items = new Map();
+    this.search = "";
+    this.body = h("div", { class: "class-sections" });
+    this.filter = h("input", {
+      type: "search",
+      class: "search",
+      placeholder: "Find a class",
+      "aria-label": "Find a class",
+      oninput: () => {
+        this.search = this.filter.value.toLowerCase();
+        this.build();
+      },
+    });
+    this.summary = h("dl", { class: "tiles" });
+    fill(
+      element,
+      h("h2", {}, "Classes"),
+      this.summary,
+      h("button", { type: "button", class: "wide", onclick: () => describe() }, "+ New class"),
+      this.filter,
+      this.body,
+    );
+    studio.on("state", () => this.build());
+    studio.on("answers view", () => this.update());
+  }
+
+  build() {
+    const { classes } = this.studio;
+    this.items.clear();
+    this.filter.hidden = classes.size < 12;
+    fill(
+      this.body,
+      sections(classes).map(({ title, classes: found }) => {
+        const shown = found.filter((c) => c.name.toLowerCase().includes(this.search));
+        if (!shown.length) return null;
+        return [
+          h("h3", {}, title, h("span", { class: "muted" }, ` ${whole(found.length)}`)),
+          h("ul", { class: "class-items" }, shown.map((c) => h("li", {}, this.#item(c)))),
+        ];
+      }),
+    );
+    this.update();
+  }
+
+  #item(c) {
+    const parts = {
+      count: h("span", { class: "muted count" }),
+      accuracy: h("span", { class: "accuracy" }),
+      bar: h("span", { class: "bar", "aria-hidden": "true" }),
+    };
+    const button = h(
+      "button",
+      {
+        type: "button",
+        class: c.described ? "class-item" : "class-item waiting",
+        "data-class": c.id,
+        onclick: () => (c.described ? this.#choose(c.id) : this.describe(c.name)),
+      },
+      h("span", { class: "name" }, c.name, c.changed ? h("span", { class: "tag" }, "changed") : null),
+      parts.count,
+      parts.accuracy,
+      parts.bar,
+    );
+    this.items.set(c.id, { button, ...parts });
+    return button;
+  }
+
+  #choose(id) {
+    const same = this.studio.view.focus === id && this.studio.view.sample === null;
+    this.studio.look({ focus: same ? null : id, sample: null });
+  }
+
+  update() {
+    const { studio } = this;
+    if (!studio.state) return;
+    const statistics = studio.statistics();
+    for (const [id, item] of this.items) {
+      const c = statistics.get(id);
+      if (!c) continue;
+      item.button.setAttribute("aria-pressed", String(studio.view.focus === id));
+      item.count.textContent = countOf(c);
+      item.accuracy.textContent = c.described ? percent(c.accuracy) : "Describe";
+      item.bar.style.setProperty("--part", String(c.accuracy ?? 0));
+    }
+    this.#summarize();
+  }
+
+  #summarize() {
+    const { summary } = this.studio.state;
+    const tiles = [
+      ["New classes", percent(summary?.unseen), "Accuracy on classes without training pictures"],
+      ["Trained classes", percent(summary?.seen), "Accuracy on classes with training pictures"],
+      ["H", percent(summary?.h), "Harmonic mean of the two"],
+    ].filter(([, value]) => value !== "–");
+    this.summary.hidden = !tiles.length;
+    fill(
+      this.summary,
+      tiles.map(([name, value, title]) => h("div", { title }, h("dt", {}, name), h("dd", {}, value))),
+    );
+  }
+}
+
+function countOf(c) {
+  if (!c.described) return counted(c.count, "picture");
+  if (!c.count) return c.answered ? `given to ${whole(c.answered)}` : "";
+  return `${whole(c.right)} of ${whole(c.count)} right`;
+}

@@ -1,0 +1,282 @@
+// The page: makes the views, ties them to the studio, and starts.
+
+import { TAB, listen, loadThumbnail } from "./api.js";
+import { BalanceView } from "./balance_view.js";
+import { CardPanel } from "./card_panel.js";
+import { ChooseView } from "./choose_view.js";
+import { ClassList } from "./class_list.js";
+import { ClassPanel } from "./class_panel.js";
+import { ConfusionView } from "./confusion_view.js";
+import { byId, fill, h } from "./dom.js";
+import { exportSelection, openKeep } from "./keep_dialog.js";
+import { PictureLoader } from "./loader.js";
+import { COLOR_MODES, MapView } from "./map_view.js";
+import { NewClass } from "./new_class.js";
+import { counted, whole } from "./numbers.js";
+import { PicturesView } from "./pictures_view.js";
+import { Studio } from "./studio.js";
+import { Tabs } from "./tabs.js";
+
+const VIEWS = [
+  ["map", "Map"],
+  ["pictures", "Pictures"],
+  ["confusion", "Mistakes"],
+  ["balance", "Balance"],
+  ["choose", "Method"],
+];
+const SCOPES = [
+  ["new", "new classes"],
+  ["test", "test pictures"],
+  ["all", "all pictures"],
+];
+
+const studio = new Studio();
+// Browsers open six connections to a server; edits and events need some of them.
+const loader = new PictureLoader(loadThumbnail, { atOnce: 3, kept: 2000 });
+
+function announce(text) {
+  byId("announcements").textContent = text;
+}
+
+function fail(error) {
+  const message = byId("message");
+  message.hidden = false;
+  fill(
+    message,
+    h("span", {}, error.message),
+    h("button", { type: "button", class: "quiet", "aria-label": "Close the message", onclick: () => (message.hidden = true) }, "×"),
+  );
+  if (!error.status && error.status !== 0) throw error;
+}
+
+const details = Object.fromEntries(
+  ["card", "class", "new", "help"].map((name) => [name, h("div", { class: `detail ${name}`, hidden: true })]),
+);
+const closeDetails = h(
+  "button",
+  { type: "button", class: "quiet close", "aria-label": "Close the details", onclick: () => close() },
+  "×",
+);
+fill(byId("details"), closeDetails, ...Object.values(details));
+
+const views = {};
+const tabs = new Tabs({
+  list: byId("tabs"),
+  stage: byId("views"),
+  names: VIEWS,
+  shown: (id) => views[id]?.refresh(),
+});
+const parts = (name) => ({ studio, loader, announce, fail, element: tabs.panels.get(name) });
+const openPictures = () => tabs.open("pictures");
+views.map = new MapView(parts("map"));
+views.pictures = new PicturesView(parts("pictures"));
+views.confusion = new ConfusionView({ ...parts("confusion"), open: openPictures });
+views.balance = new BalanceView(parts("balance"));
+views.choose = new ChooseView({ ...parts("choose"), open: openPictures });
+
+const panel = (name) => ({ studio, loader, announce, fail, element: details[name] });
+const classPanel = new ClassPanel(panel("class"));
+const cardPanel = new CardPanel(panel("card"));
+const newClass = new NewClass(panel("new"));
+new ClassList({ studio, element: byId("classes"), describe: (name) => describe(name) });
+
+let describing = false;
+
+function describe(name) {
+  const { suggestion } = studio.state;
+  const known = suggestion && (!name || suggestion.name === name) ? suggestion : null;
+  describing = true;
+  studio.look({ focus: null, sample: null });
+  describing = true;
+  showDetails();
+  newClass.open(name ? { name, text: known?.text ?? "" } : {});
+}
+
+function close() {
+  describing = false;
+  studio.look({ focus: null, sample: null });
+}
+
+function showDetails() {
+  const { sample, focus } = studio.view;
+  if (sample !== null || focus !== null) describing = false;
+  const shown = sample !== null ? "card" : focus !== null ? "class" : describing ? "new" : "help";
+  for (const [name, element] of Object.entries(details)) element.hidden = name !== shown;
+  const opened = shown !== "help" && !document.body.classList.contains("with-details");
+  document.body.classList.toggle("with-details", shown !== "help");
+  // On a phone the details are a sheet below the map: bring the map into sight.
+  if (opened && matchMedia("(max-width: 720px)").matches) window.scrollTo({ top: 0 });
+  closeDetails.hidden = shown === "help";
+  if (shown === "card") cardPanel.open(sample);
+  else cardPanel.close();
+  if (shown === "class") classPanel.open(focus);
+  else if (shown !== "card") classPanel.close();
+}
+
+function showHelp() {
+  fill(
+    details.help,
+    h("h2", {}, "How to look"),
+    h(
+      "ul",
+      { class: "hints" },
+      h("li", {}, "Click a picture to see why it got its answer."),
+      h("li", {}, "Click a class to change its description and watch the answers."),
+      h("li", {}, "Drag to move the map, turn the wheel to zoom; near enough, the points are pictures."),
+      h("li", {}, "Draw a lasso (or hold Shift and drag) to look at a part."),
+    ),
+  );
+}
+
+function showIntro() {
+  const { suggestion, data, ready } = studio.state;
+  const own = [...studio.classes.values()].some((c) => c.described && c.changed);
+  const intro = byId("intro");
+  intro.hidden = !ready || own || !studio.classes.size;
+  byId("intro-text").textContent = data.pictures
+    ? "These pictures show classes the model never trained on. Describe one and watch."
+    : "These points are samples of classes the model never trained on. Describe one and watch.";
+  fill(
+    byId("intro-actions"),
+    h("button", { type: "button", class: "primary", id: "describe", onclick: () => describe(suggestion?.name) }, "Describe a new class"),
+    suggestion
+      ? h(
+          "button",
+          { type: "button", class: "suggestion", onclick: () => describe(suggestion.name) },
+          h("span", { class: "muted" }, "for example "),
+          `“${suggestion.text}”`,
+        )
+      : null,
+  );
+}
+
+function showTop() {
+  const { state } = studio;
+  const method = state.methods?.find((m) => m.id === state.method)?.name;
+  byId("about").textContent = [
+    state.data.name,
+    state.ready ? counted(state.data.n, "picture") : null,
+    method,
+  ].filter(Boolean).join(" · ");
+  document.title = `${state.data.name} – zslearn studio`;
+  for (const [id, text] of [["undo", "Undo"], ["redo", "Redo"]]) {
+    const button = byId(id);
+    button.disabled = !state[id];
+    button.title = state[id] ? `${text}: ${state[id]}` : `Nothing to ${id}`;
+  }
+}
+
+function select(label, options, value, onchange) {
+  const control = h("select", { onchange: () => onchange(control.value) }, options.map(([id, text]) => h("option", { value: id }, text)));
+  control.value = value;
+  return h("label", {}, h("span", {}, `${label} `), control);
+}
+
+function showSelection() {
+  const { selection, scope, color } = studio.view;
+  const bar = byId("selection");
+  bar.hidden = !studio.state?.ready || tabs.current === "balance";
+  fill(
+    bar,
+    select("Show", SCOPES, scope, (value) => studio.look({ scope: value, selection: null })),
+    tabs.current === "map" ? select("Color by", COLOR_MODES, color, (value) => studio.look({ color: value })) : null,
+    selection
+      ? h(
+          "span",
+          { class: "chip" },
+          h("b", {}, `${whole(selection.length)} selected`),
+          h("button", { type: "button", class: "link", onclick: () => exportSelection(studio).catch(fail) }, "Export CSV"),
+          h("button", { type: "button", class: "link", onclick: () => studio.look({ selection: null }) }, "Clear"),
+        )
+      : null,
+  );
+}
+
+function showProgress(progress) {
+  byId("progress").hidden = !progress;
+  if (!progress) return;
+  byId("progress-text").textContent = `${progress.text} ${whole(progress.done)} of ${whole(progress.total)}`;
+  byId("progress-bar").max = progress.total || 1;
+  byId("progress-bar").value = progress.done;
+}
+
+async function undo(what) {
+  try {
+    await studio[what]();
+    announce(what === "undo" ? "Undone" : "Done again");
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function keys(event) {
+  const typing = event.target.matches?.("input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea");
+  if (!(event.ctrlKey || event.metaKey) || typing) return;
+  const key = event.key.toLowerCase();
+  const what = key === "y" || (key === "z" && event.shiftKey) ? "redo" : key === "z" ? "undo" : null;
+  if (!what) return;
+  event.preventDefault();
+  if (studio.state?.[what]) undo(what);
+}
+
+let connected = true;
+
+async function reload() {
+  try {
+    await (studio.n ? studio.refresh() : studio.load());
+  } catch (error) {
+    fail(error);
+  }
+}
+
+function connection(open) {
+  const again = open && !connected;
+  connected = open;
+  byId("connection").textContent = open ? "" : "Reconnecting …";
+  if (again) {
+    byId("message").hidden = true;
+    reload();
+  }
+}
+
+async function start() {
+  byId("undo").addEventListener("click", () => undo("undo"));
+  byId("redo").addEventListener("click", () => undo("redo"));
+  byId("keep").addEventListener("click", () => openKeep(byId("keep-dialog"), studio));
+  document.addEventListener("keydown", keys);
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && studio.view.selection) studio.look({ selection: null });
+  });
+  studio.on("state", () => {
+    showTop();
+    showIntro();
+    showProgress(studio.state.progress);
+  });
+  studio.on("kept", showTop);
+  studio.on("view", showDetails);
+  studio.on("view state", showSelection);
+  byId("tabs").addEventListener("click", showSelection);
+  byId("tabs").addEventListener("keydown", () => setTimeout(showSelection));
+  showHelp();
+  showDetails();
+  tabs.open("map");
+  try {
+    await studio.load();
+    const fresh = [...studio.classes.values()].some((c) => !c.seen && c.count);
+    studio.look({ scope: fresh ? "new" : "all" });
+  } catch (error) {
+    fail(error);
+  }
+  listen({
+    connected: connection,
+    changed: ({ revision, by }) => by !== TAB && revision !== studio.revision && reload(),
+    progress: (progress) => {
+      const over = progress.total && progress.done >= progress.total;
+      showProgress(over ? null : progress);
+      if (over) reload();
+    },
+  });
+  document.documentElement.dataset.ready = "true";
+}
+
+start();

@@ -1,0 +1,126 @@
+// The form of a new class: like another one, in a phrase, or in words.
+
+import { postJson } from "./api.js";
+import { fill, h, newId } from "./dom.js";
+import { short } from "./numbers.js";
+
+const PAUSE = 200; // milliseconds without a key before a phrase is read
+
+/** What a phrase was understood as, in one line. */
+export function understood(reply, { nameOf, dimensions }) {
+  const parts = [];
+  if (reply.like !== null && reply.like !== undefined) parts.push(`like ${nameOf(reply.like)}`);
+  for (const [index, value] of Object.entries(reply.changes ?? {})) {
+    parts.push(`${dimensions[Number(index)].name} ${short(value)}`);
+  }
+  return parts.join(", ");
+}
+
+export class NewClass {
+  /** @param {{studio: object, element: HTMLElement, fail: Function, announce: Function}} parts */
+  constructor({ studio, element, fail, announce }) {
+    Object.assign(this, { studio, element, fail, announce });
+  }
+
+  /** Show the form; with a name or a phrase filled in where they are known. */
+  open({ name = "", text = "" } = {}) {
+    const { state, classes } = this.studio;
+    const ids = { name: newId("name"), like: newId("like"), phrase: newId("phrase"), list: newId("known") };
+    const waiting = [...classes.values()].filter((c) => !c.described);
+    this.name = h("input", { id: ids.name, type: "text", required: true, maxlength: 200, list: ids.list, value: name, autocomplete: "off" });
+    this.like = h(
+      "select",
+      { id: ids.like },
+      h("option", { value: "" }, "an average class"),
+      [...classes.values()]
+        .filter((c) => c.described)
+        .map((c) => h("option", { value: c.id }, c.name)),
+    );
+    this.phrase = h("input", {
+      id: ids.phrase,
+      type: "text",
+      maxlength: 500,
+      value: text,
+      autocomplete: "off",
+      placeholder: state.suggestion?.text ?? this.#example(),
+      oninput: () => this.#typed(),
+    });
+    this.feedback = h("p", { class: "feedback", role: "status" });
+    fill(
+      this.element,
+      h("h2", {}, "Describe a new class"),
+      h("p", { class: "muted" }, "No training pictures needed: say what it is like, then tune it with sliders."),
+      h(
+        "form",
+        { class: "stack", onsubmit: (event) => this.#submit(event) },
+        h("label", { for: ids.name }, "Name"),
+        this.name,
+        h("datalist", { id: ids.list }, waiting.map((c) => h("option", { value: c.name }))),
+        h("label", { for: ids.like }, "Start from"),
+        this.like,
+        h("label", { for: ids.phrase }, state.text ? "Or in words" : "Or in a phrase"),
+        this.phrase,
+        this.feedback,
+        h("button", { type: "submit", class: "primary" }, "Add and watch"),
+      ),
+    );
+    this.name.focus();
+    if (text) this.#typed();
+  }
+
+  #example() {
+    const known = [...this.studio.classes.values()].find((c) => c.described);
+    const word = this.studio.state.dimensions.find((d) => d.meaningful)?.name ?? "larger";
+    return known ? `like ${known.name}, but ${word}` : "";
+  }
+
+  #typed() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.#read(), PAUSE);
+  }
+
+  async #read() {
+    const text = this.phrase.value.trim();
+    if (!text) {
+      fill(this.feedback);
+      return;
+    }
+    try {
+      const reply = await postJson("phrase", { text });
+      if (this.phrase.value.trim() !== text) return;
+      if (reply.like !== null && reply.like !== undefined) this.like.value = String(reply.like);
+      const { studio } = this;
+      const known = understood(reply, { nameOf: (id) => studio.nameOf(id), dimensions: studio.state.dimensions });
+      fill(
+        this.feedback,
+        known ? h("span", { class: "good" }, `✓ ${known}`) : null,
+        reply.unknown?.length && !studio.state.text
+          ? h("span", { class: "bad" }, ` ✗ not understood: ${reply.unknown.join(", ")}`)
+          : null,
+      );
+    } catch (error) {
+      fill(this.feedback, h("span", { class: "bad" }, error.message));
+    }
+  }
+
+  #message() {
+    const name = this.name.value.trim();
+    const text = this.phrase.value.trim();
+    const phrase = /^like\b/i.test(text);
+    if (text) return { op: this.studio.state.text && !phrase ? "words" : "phrase", name, text };
+    return { op: "add", name, like: this.like.value === "" ? null : Number(this.like.value), row: null };
+  }
+
+  async #submit(event) {
+    event.preventDefault();
+    const { studio } = this;
+    const message = this.#message();
+    try {
+      const head = await studio.edit(message);
+      const id = head.edit?.class ?? [...studio.classes.values()].find((c) => c.name === message.name)?.id;
+      studio.look({ focus: id ?? null, sample: null });
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+}

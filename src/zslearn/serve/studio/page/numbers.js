@@ -1,0 +1,33 @@
+// Numbers as people read them.
+
+const WHOLE = new Intl.NumberFormat("en-US");
+
+export const whole = (value) => WHOLE.format(value);
+export const percent = (value, digits = 0) =>
+  value === null || value === undefined || Number.isNaN(value)
+    ? "–"
+    : `${(100 * value).toFixed(digits)} %`;
+export const signed = (value, digits = 3) =>
+  `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}`;
+
+/** Three significant digits, without an exponent where a person would not write one. */
+export function short(value) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-5 || size >= 1e6)) return value.toExponential(1);
+  return String(Number(value.toPrecision(3)));
+}
+
+/** Classes often have the plural of one. */
+export const counted = (count, one, many = `${one}s`) =>
+  `${whole(count)} ${count === 1 ? one : many}`;
+
+/** The line a screen reader hears after a change of a class. */
+export function spoken(found) {
+  const pictures = counted(found.answered, "picture");
+  if (found.accuracy === null || found.accuracy === undefined) {
+    return `${found.name}: given to ${pictures}`;
+  }
+  const right = `${whole(found.right)} of ${counted(found.count, "picture")} right`;
+  return `${found.name}: ${right}, accuracy ${percent(found.accuracy)}, given to ${pictures}`;
+}

@@ -1,0 +1,159 @@
+// What the page knows: the state of the project, the answers, and what the person looks at.
+
+import { getJson, getPacked, postPacked } from "./api.js";
+import { makeLane } from "./latest.js";
+import { tally } from "./tally.js";
+
+const NONE = new Int32Array(0);
+
+/** Whether a row is in one of the scopes of the page. */
+export function inScope(scope, seen, split) {
+  if (scope === "new") return !seen;
+  return scope === "all" || !seen || split === 1;
+}
+
+/** The model behind the views; says what changed by the events "state", "answers" and "view". */
+export class Studio extends EventTarget {
+  constructor() {
+    super();
+    this.state = null;
+    this.classes = new Map();
+    this.labels = { truth: NONE, split: new Uint8Array(0), names: null };
+    this.answers = { answer: NONE, margin: new Float32Array(0), second: NONE };
+    this.revision = -1;
+    this.warnings = [];
+    this.view = { scope: "all", color: "result", focus: null, sample: null, selection: null, only: null };
+    this.lane = makeLane((message) => this.#send(message));
+  }
+
+  get n() {
+    return this.labels.truth.length;
+  }
+
+  /** Load everything; after a restart or a change by another tab, load it again. */
+  async load() {
+    await this.#loadState();
+    if (!this.state.ready) return;
+    const labels = await getPacked("labels");
+    this.labels = { ...labels.arrays, names: labels.head.names };
+    this.#take(await getPacked("answers"));
+  }
+
+  /** Take what another tab did. */
+  async refresh() {
+    await this.#loadState();
+    if (this.state.ready) this.#take(await getPacked("answers"));
+  }
+
+  async #loadState() {
+    this.state = await getJson("state");
+    this.#readClasses();
+    this.#tell("state");
+  }
+
+  #readClasses() {
+    const rows = new Map([...this.classes].map(([id, known]) => [id, known.row]));
+    this.classes = new Map(
+      this.state.classes.map((c) => [c.id, { ...c, row: c.row ?? rows.get(c.id) ?? null }]),
+    );
+    if (this.view.focus !== null && !this.classes.has(this.view.focus)) this.view.focus = null;
+  }
+
+  /** Do one edit; resolves to the head of the reply, undefined if a newer one overtook it. */
+  async edit(message, key) {
+    const reply = await this.lane({ path: "edits", body: message }, key);
+    return reply && this.#after(reply);
+  }
+
+  async undo() {
+    return this.#after(await this.lane({ path: "undo", body: {} }));
+  }
+
+  async redo() {
+    return this.#after(await this.lane({ path: "redo", body: {} }));
+  }
+
+  #send({ path, body }) {
+    return postPacked(path, body);
+  }
+
+  async #after(reply) {
+    this.#take(reply);
+    const { head } = reply;
+    if ("undo" in head) Object.assign(this.state, { undo: head.undo, redo: head.redo });
+    if (head.state_changed ?? true) await this.#loadState();
+    else this.#tell("kept");
+    return head;
+  }
+
+  #take({ head, arrays }) {
+    this.answers = arrays;
+    this.revision = head.revision;
+    this.warnings = head.edit?.warnings ?? head.warnings ?? [];
+    if (head.summary) this.state.summary = head.summary;
+    for (const found of head.classes ?? []) {
+      const known = this.classes.get(found.id);
+      if (known) Object.assign(known, found);
+    }
+    this.#tell("answers");
+  }
+
+  /** Change what is looked at. */
+  look(changes) {
+    Object.assign(this.view, changes);
+    this.#tell("view");
+  }
+
+  /** Statistics of the classes: of the server, or of the selection where there is one. */
+  statistics() {
+    if (!this.view.selection) return this.classes;
+    const counts = tally(this.labels.truth, this.answers.answer, this.view.selection);
+    const empty = { count: 0, right: 0, answered: 0 };
+    return new Map(
+      [...this.classes].map(([id, known]) => {
+        const found = counts.get(id) ?? empty;
+        return [id, { ...known, ...found, accuracy: found.count ? found.right / found.count : null }];
+      }),
+    );
+  }
+
+  /** Which rows are shown: 1 = hidden. */
+  hidden() {
+    const { truth, split } = this.labels;
+    const hidden = new Uint8Array(this.n);
+    const seen = new Set([...this.classes.values()].filter((c) => c.seen).map((c) => c.id));
+    for (let i = 0; i < hidden.length; i++) {
+      hidden[i] = inScope(this.view.scope, seen.has(truth[i]), split[i]) ? 0 : 1;
+    }
+    return hidden;
+  }
+
+  /** The rows of the lists: those of the selection, else all in scope. */
+  rows() {
+    if (this.view.selection) return this.view.selection;
+    const hidden = this.hidden();
+    return Uint32Array.from(hidden.keys()).filter((i) => !hidden[i]);
+  }
+
+  isRight(i) {
+    const truth = this.labels.truth[i];
+    return truth < 0 ? null : truth === this.answers.answer[i];
+  }
+
+  nameOf(id) {
+    if (id === -1 || id === null || id === undefined) return "none of these";
+    return this.classes.get(id)?.name ?? `class ${id}`;
+  }
+
+  sampleName(i) {
+    return this.labels.names?.[i] ?? `picture ${i + 1}`;
+  }
+
+  #tell(name) {
+    this.dispatchEvent(new Event(name));
+  }
+
+  on(names, listener) {
+    for (const name of names.split(" ")) this.addEventListener(name, listener);
+  }
+}
