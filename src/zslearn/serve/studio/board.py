@@ -50,6 +50,10 @@ class Board:
         self.ids = np.empty(0, np.int32)
         self.seen = np.empty(0, bool)
         self.scores = np.empty((self.n, 0), np.float32)
+        # The scores minus the bias asked for last, but for the columns that changed since.
+        self._biased = self.scores
+        self._bias: float | None = None
+        self._fresh: list[int] = []
 
     def sync(self, classes: Mapping[int, BoardClass]) -> None:
         """Score the classes that are new or changed, and drop those that are gone."""
@@ -60,11 +64,13 @@ class Board:
         self.seen = np.fromiter((one.seen for one in classes.values()), bool, len(classes))
         if stale and (not self._separable or len(stale) > max(4, len(classes) // 2)):
             self.scores = self._whole(classes).scores(self.ready).astype(np.float32, copy=False)
+            self._bias = None
         else:
             places = {number: place for place, number in enumerate(wanted.tolist())}
             for one in stale:
                 column = self.with_class(one).column(self.ready, self.key(one))
                 self.scores[:, places[one.id]] = column
+                self._fresh.append(places[one.id])
         self._scored = {one.id: one.row for one in classes.values()}
 
     def choose(self, bias: float) -> Choice:
@@ -78,19 +84,25 @@ class Board:
         scores = self.biased(bias)
         rows = np.arange(self.n)
         best = scores.argmax(axis=1)
-        top = scores[rows, best]
         if scores.shape[1] < 2:
             return Choice(best, best, np.zeros(self.n, np.float32))
-        scores = scores.copy() if scores is self.scores else scores
+        top = scores[rows, best]
         scores[rows, best] = NOBODY
         second = scores.argmax(axis=1)
-        return Choice(best, second, top - scores[rows, second])
+        margin = top - scores[rows, second]
+        scores[rows, best] = top
+        return Choice(best, second, margin)
 
     def biased(self, bias: float) -> NDArray[np.float32]:
-        """Return the scores with a bias against seen classes."""
-        if not bias:
-            return self.scores
-        return self.scores - (bias * self.seen).astype(np.float32)
+        """Return the scores with a bias against seen classes; the board's own array."""
+        against = (bias * self.seen).astype(np.float32)
+        if self._bias != bias or self._biased.shape != self.scores.shape:
+            self._biased, self._bias = self.scores - against, bias
+        else:
+            for place in self._fresh:
+                self._biased[:, place] = self.scores[:, place] - against[place]
+        self._fresh = []
+        return self._biased
 
     def with_class(self, one: BoardClass) -> Recogniser:
         """Return the recogniser with one class as it is on the board."""
@@ -118,7 +130,7 @@ class Board:
         scores = np.zeros((self.n, len(wanted)), np.float32)
         kept = places >= 0
         scores[:, kept] = self.scores[:, places[kept]]
-        self.scores, self.ids = scores, wanted
+        self.scores, self.ids, self._bias = scores, wanted, None
 
 
 def _same(one: Any, other: NDArray[np.float64]) -> bool:

@@ -122,6 +122,8 @@ class Methods:
                 classifier = self._read(method) if lam is None else None
                 if classifier is None:
                     classifier = self._fit(method, lam)
+                if lam is not None:
+                    self._forget_lams(method)
                 self._fitted[key] = Fitted(classifier, classifier.recogniser())
             return self._fitted[key]
 
@@ -142,6 +144,12 @@ class Methods:
         if labels is None:
             raise InvalidInputError("the samples have no labels, so nothing can be trained.")
         return self._collection.X[self._collection.train], labels[self._collection.train]
+
+    def _forget_lams(self, method: str) -> None:
+        """Drop what a λ tried before has left; one per method is kept."""
+        for kept in (self._fitted, self._calibrations):
+            for key in [key for key in kept if key[0] == method and key[1] is not None]:
+                del kept[key]
 
     def _calibrated(self, classifier: ZeroShotClassifier) -> Calibration:
         if not self.can_fit:

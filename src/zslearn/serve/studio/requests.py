@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 
 from zslearn.exceptions import closest_name
+from zslearn.semantics import TextEncoder
 from zslearn.serve.errors import RequestError, refuse
+from zslearn.serve.models import TEXT_DIMENSIONS, TEXT_ENCODER
 from zslearn.serve.studio.edits import BoardClass, State
 from zslearn.serve.studio.methods import SAE
+from zslearn.serve.studio.phrases import Vocabulary
 from zslearn.serve.studio.session import Session
+from zslearn.signatures import Signatures
 
 MOST_LETTERS = 200
+MOST_TEXT = 2000
 MOST_CLASSES = 10_000
 LARGEST = 1e30
 Request = Mapping[str, Any]
@@ -179,6 +184,57 @@ def _compare(session: Session, request: Request) -> Edit:
     return {"op": "compare", "method": name, "what": what}
 
 
+def _phrase(session: Session, request: Request) -> Edit:
+    name = read_name(session.kept, request.get("name"))
+    return added(session.kept, name, phrase_row(session, request.get("text")))
+
+
+def _words(session: Session, request: Request) -> Edit:
+    number = request.get("class")
+    one = None if number is None else read_class(session.kept, number)
+    row = described_row(session, request.get("text"))
+    if one is not None:
+        return changed(one, row)
+    return added(session.kept, read_name(session.kept, request.get("name")), row)
+
+
+def read_text(text: Any) -> str:
+    """Return a description, or refuse what is none."""
+    if not isinstance(text, str) or not text.strip() or len(text) > MOST_TEXT:
+        raise refuse(f"text must be a description of 1 to {MOST_TEXT} letters.")
+    return text
+
+
+def vocabulary(session: Session) -> Vocabulary:
+    """Return what phrases can speak of now."""
+    low, high = session.ranges()
+    classes = {one.name: one.row for one in session.kept.classes.values()}
+    table = session.collection
+    return Vocabulary(classes, table.signatures.dimensions, low, high, table.groups)
+
+
+def phrase_row(session: Session, text: Any) -> list[float]:
+    """Return the signature that a phrase describes."""
+    words = vocabulary(session)
+    said = words.read(read_text(text))
+    if said.like is None and not said.changes:
+        raise refuse(
+            'nothing of this was understood; write for example "like CLASS, but ATTRIBUTE, not '
+            'ATTRIBUTE".'
+        )
+    row: list[float] = words.row(said).tolist()
+    return row
+
+
+def described_row(session: Session, text: Any) -> list[float]:
+    """Return the signature that words describe: by the text encoder, or as a phrase."""
+    if session.collection.signatures.dimensions != TEXT_DIMENSIONS:
+        return phrase_row(session, text)
+    table = Signatures.from_texts({"new": read_text(text)}, TextEncoder(TEXT_ENCODER))
+    row: list[float] = table.vectors[0].tolist()
+    return row
+
+
 def read_method(session: Session, name: Any) -> str:
     """Return a method that is offered, or name the closest one."""
     offered = session.methods.offered
@@ -200,4 +256,6 @@ READERS: dict[str, Callable[[Session, Request], Edit]] = {
     "lam": _lam,
     "method": _method,
     "compare": _compare,
+    "phrase": _phrase,
+    "words": _words,
 }

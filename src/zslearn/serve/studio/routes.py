@@ -14,9 +14,16 @@ from zslearn.serve.errors import RequestError, refuse
 from zslearn.serve.json_text import read_json, write_json
 from zslearn.serve.responses import json_response
 from zslearn.serve.state import read_request, server_of
-from zslearn.serve.studio import maps, views
+from zslearn.serve.studio import curves, maps, views
+from zslearn.serve.studio.cautions import cautions, nearest
 from zslearn.serve.studio.entrance import closed
-from zslearn.serve.studio.requests import read_changes, read_class, read_edit
+from zslearn.serve.studio.requests import (
+    read_changes,
+    read_class,
+    read_edit,
+    read_text,
+    vocabulary,
+)
 from zslearn.serve.studio.session import Session, View
 from zslearn.serve.studio.studio import Studio
 from zslearn.serve.studio.thumbnails import PICTURE
@@ -109,6 +116,42 @@ async def confusion(studio: Studio, request: Request) -> Response:
     return packed(await studio.run(views.confusion_of, studio.opened()))
 
 
+async def balance(studio: Studio, request: Request) -> Response:
+    """Send the curve of seen against unseen accuracy."""
+    return packed(await studio.run(curves.balance_curve, studio.opened()))
+
+
+async def rejection(studio: Studio, request: Request) -> Response:
+    """Send the curve of rejection."""
+    return packed(await studio.run(curves.rejection_curve, studio.opened()))
+
+
+async def lam(studio: Studio, request: Request) -> Response:
+    """Send the curves of λ."""
+    pool = server_of(request).pool
+    return json_response(await pool.run(curves.lam_curves, studio.opened()))
+
+
+async def phrase(studio: Studio, request: Request) -> Response:
+    """Send what is understood of a description, without changing anything."""
+    session = studio.opened()
+    text = read_text((await read_object(request)).get("text"))
+
+    def understood() -> dict[str, Any]:
+        words = vocabulary(session)
+        said = words.read(text)
+        like = session.kept.class_called(said.like) if said.like else None
+        return {
+            "like": None if like is None else like.id,
+            "changes": {str(index): value for index, value in said.changes.items()},
+            "understood": said.understood,
+            "unknown": said.unknown,
+            "row": words.row(said),
+        }
+
+    return json_response(await studio.run(understood))
+
+
 async def one_class(studio: Studio, request: Request) -> Response:
     """Send one class with its signature."""
     session = studio.opened()
@@ -184,9 +227,13 @@ async def events(studio: Studio, request: Request) -> Response:
 
 def answered(session: Session, view: View, edit: dict[str, Any] | None) -> bytes:
     """Return the answers after an edit."""
-    if edit is None:
-        return views.answers_of(session, view, edit=None)
-    return views.answers_of(session, view, edit={"class": edit.get("class"), "warnings": []})
+    number = -1 if edit is None else edit.get("class", -1)
+    said: dict[str, Any] = {"class": number, "warnings": [], "nearest": []}
+    one = view.state.classes.get(number)
+    if one is not None:
+        said["warnings"] = cautions(session, view, one)
+        said["nearest"] = nearest(session, view, one)
+    return views.answers_of(session, view, edit=said)
 
 
 def packed(content: bytes) -> Response:
@@ -247,7 +294,11 @@ ADDRESSES: list[tuple[str, str, Answer]] = [
     ("GET", "answers", answers),
     ("GET", "map", sample_map),
     ("GET", "confusion", confusion),
+    ("GET", "balance", balance),
+    ("GET", "rejection", rejection),
+    ("GET", "lambda", lam),
     ("GET", "events", events),
+    ("POST", "phrase", phrase),
     ("GET", "classes/{number}", one_class),
     ("GET", "samples/{number}", sample),
     ("POST", "samples/{number}/intervene", intervene),

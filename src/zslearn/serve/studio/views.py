@@ -64,9 +64,8 @@ def answers_of(session: Session, view: View, **more: Any) -> bytes:
         "revision": view.revision,
         "classes": answers.by_class(),
         "summary": _summary(session, answers),
-        "balance": _balance(session),
         "reject": _reject(session),
-        "warnings": [],
+        "bias": session.bias(),
         **more,
     }
     arrays = {"answer": answers.answer, "margin": answers.margin, "second": answers.second}

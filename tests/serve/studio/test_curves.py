@@ -1,0 +1,99 @@
+"""The curves behind the handles agree with moving the handles."""
+
+import numpy as np
+import pytest
+
+from zslearn.zero_shot import SAEClassifier
+
+
+def test_the_balance_curve_is_what_moving_the_handle_gives(visitor):
+    head, curve = visitor.packed("balance")
+    assert head["current"] == head["chosen"]
+    for place in np.linspace(1, len(curve["bias"]) - 2, 5).astype(int):
+        bias = float(curve["bias"][place])
+        summary = visitor.edit("balance", bias=bias)[0]["summary"]
+        for key in ("seen", "unseen", "h"):
+            # A float32 bias can fall on the other side of one sample's gap.
+            assert summary[key] == pytest.approx(curve[key][place], abs=0.02)
+    visitor.edit("balance", bias=head["oracle"])
+    after, _ = visitor.packed("balance")
+    assert after["h"] == pytest.approx(head["oracle_point"]["h"])
+    assert after["h"] >= curve["h"].max() - 1e-6
+    assert head["h"] == pytest.approx(head["chosen_point"]["h"])
+
+
+def test_the_bias_is_chosen_without_test_rows(visitor, open_shapes, tmp_path):
+    """Other labels of test rows change the oracle, but not what was chosen."""
+    head, _ = visitor.packed("balance")
+    session = visitor.session
+    test = np.flatnonzero(~session.collection.train)
+    mixed = np.random.default_rng(0).permutation(test)
+    session.collection.labels[test] = session.collection.labels[mixed]
+    from zslearn.serve.studio.methods import Methods
+
+    again = Methods(session.collection, None).calibrate("sae")
+    assert again.bias == head["chosen"]
+
+
+def test_rejection_is_what_the_threshold_gives(visitor):
+    head, curve = visitor.packed("rejection")
+    assert (np.diff(curve["rejected"]) >= 0).all()
+    assert curve["accuracy"][60] > curve["accuracy"][0]
+    place = 30
+    threshold = float(curve["threshold"][place])
+    found, arrays = visitor.edit("reject", on=True, threshold=threshold)
+    assert found["summary"]["rejected"] == pytest.approx(curve["rejected"][place], abs=0.01)
+    _, labels = visitor.packed("labels")
+    test = labels["split"] == 1
+    assert found["summary"]["n_rejected"] == (test & (arrays["answer"] == -1)).sum()
+    np.testing.assert_array_equal(arrays["answer"] == -1, arrays["margin"] < threshold)
+    off, arrays = visitor.edit("reject", on=False)
+    assert off["summary"]["n_rejected"] == 0
+    assert (arrays["answer"] >= 0).all()
+    assert head["n"] == test.sum()
+
+
+def test_the_lambda_curve_is_that_of_the_classifiers(visitor):
+    curves = visitor.json("lambda")
+    X, y = visitor.session.methods.training_rows()
+    for direction, name in (("encode", "encoder"), ("decode", "decoder")):
+        clf = SAEClassifier(visitor.session.collection.signatures, direction=direction).fit(X, y)
+        np.testing.assert_allclose(curves[name], clf.cv_results_["mean_test_score"])
+        assert curves[f"chosen_{name}"] == pytest.approx(clf.best_params_["lam"])
+    assert curves["current"] == curves["chosen_decoder"]
+
+
+def test_another_lambda_is_another_fit(visitor):
+    before = visitor.packed("answers")[1]["margin"]
+    _, arrays = visitor.edit("lam", value=0.5)
+    state = visitor.json("state")
+    assert state["lam"]["value"] == 0.5
+    assert state["lam"]["chosen"] != 0.5
+    X, y = visitor.session.methods.training_rows()
+    clf = SAEClassifier(visitor.session.collection.signatures, lam=0.5).fit(X, y)
+    names = np.array([one["name"] for one in state["classes"]])
+    scores = clf.decision_function(visitor.session.collection.X, names)
+    best = np.sort(scores, axis=1)
+    # The bias of the new fit is being learned; without one the margins are those of the scores.
+    visitor.edit("balance", bias=0)
+    _, arrays = visitor.packed("answers")
+    np.testing.assert_allclose(arrays["margin"], best[:, -1] - best[:, -2], atol=1e-5)
+    assert not np.allclose(before, arrays["margin"])
+    assert visitor.step("undo")
+    assert visitor.step("undo")["revision"]
+    np.testing.assert_array_equal(visitor.packed("answers")[1]["margin"], before)
+
+
+def test_two_methods_side_by_side(visitor):
+    visitor.edit("compare", method="sae-encode")
+    visitor.session.wait()
+    head, arrays = visitor.packed("answers")
+    two = head["two"]
+    assert two["method"] == "sae-encode"
+    visitor.edit("compare", method=None)
+    visitor.edit("method", method="sae-encode")
+    alone, one = visitor.packed("answers")
+    np.testing.assert_array_equal(arrays["answer2"], one["answer"])
+    assert two["summary"] == alone["summary"]
+    assert two["agree"] == pytest.approx((arrays["answer"] == arrays["answer2"]).mean())
+    assert "two" not in alone
