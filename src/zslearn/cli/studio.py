@@ -48,14 +48,13 @@ def studio(data: str, port: int, browser: bool, **paths: str | None) -> None:
     is kept in the project file.
     """
     from zslearn.serve import run_server
-    from zslearn.serve.studio import Source, Studio, StudioSettings, make_app, open_studio
+    from zslearn.serve.studio import Source, StudioSettings, make_app, open_studio
 
     named = {name: None if path is None else Path(path) for name, path in paths.items()}
     source = Source(data, **named)
-    opened = Studio()
     models = {} if source.model is None else {"model": source.model}
     settings = StudioSettings(models, port=port)
-    open_studio(opened, source)
+    opened = open_studio(source)
 
     def started(app: Any, port: int) -> None:
         address = f"http://127.0.0.1:{port}/studio/enter?token={opened.entrance.token}"

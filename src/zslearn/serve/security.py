@@ -14,8 +14,10 @@ from zslearn.serve.settings import LOOPBACK, ServerSettings
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 # Probes of an orchestrator bring no key; they learn nothing but whether the server is up.
 OPEN_PATHS = ("/v2/health/live", "/v2/health/ready")
+# Pages come with the program and load nothing else; pictures may also be made by their scripts.
+_POLICY = b"default-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; base-uri 'none'"
 HEADERS = [
-    (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'"),
+    (b"content-security-policy", _POLICY),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),

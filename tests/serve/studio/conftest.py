@@ -4,7 +4,7 @@ pytest.importorskip("starlette", reason="the extra serve is not installed")
 
 from starlette.testclient import TestClient
 
-from zslearn.serve.studio import Source, Studio, StudioSettings, make_app, open_studio
+from zslearn.serve.studio import Source, StudioSettings, make_app, open_studio
 from zslearn.serve.studio.packed import unpack
 
 
@@ -62,8 +62,7 @@ def open_shapes(tmp_path):
     studios = []
 
     def opened(**source):
-        studio = Studio()
-        open_studio(studio, Source(**{"project": tmp_path / "shapes.project", **source}))
+        studio = open_studio(Source(**{"project": tmp_path / "shapes.project", **source}))
         studio.session.wait()
         studios.append(studio)
         return Visitor(studio)

@@ -19,16 +19,23 @@ def ring_changes(visitor):
 
 
 def test_a_class_nobody_has_seen_is_described_and_recognised(visitor):
-    waiting = {one["name"]: one["count"] for one in visitor.json("state")["undescribed"]}
-    assert waiting[RING] == 40
+    waiting = visitor.class_called(RING)
+    assert (waiting["described"], waiting["row"], waiting["count"]) == (False, None, 40)
     number = describe_ring(visitor)
+    assert number == waiting["id"]
     _, arrays = visitor.edit("set", **{"class": number}, changes=ring_changes(visitor))
     ring = visitor.class_called(RING)
-    assert (ring["seen"], ring["described"], ring["count"]) == (False, True, 40)
+    assert (ring["seen"], ring["described"], ring["added"], ring["count"]) == (
+        False,
+        True,
+        True,
+        40,
+    )
     assert ring["accuracy"] > 0.9
     own = visitor.session.collection.labels == RING
     assert (arrays["answer"][own] == number).sum() == ring["right"]
-    assert RING not in {one["name"] for one in visitor.json("state")["undescribed"]}
+    visitor.edit("delete", **{"class": number})
+    assert visitor.class_called(RING) == waiting
 
 
 def test_answers_are_those_of_the_recogniser(visitor):
@@ -36,6 +43,7 @@ def test_answers_are_those_of_the_recogniser(visitor):
     number = describe_ring(visitor)
     _, arrays = visitor.edit("set", **{"class": number}, changes=ring_changes(visitor))
     session, state = visitor.session, visitor.json("state")
+    state["classes"] = [one for one in state["classes"] if one["described"]]
     recogniser = session.methods.fitted("sae").classifier.recogniser()
     for one in state["classes"]:
         recogniser = recogniser.replace(one["name"], one["row"])
@@ -58,7 +66,11 @@ def test_figures_count_test_rows(visitor):
     assert 0 < test.sum() < len(test)
     right = test & (labels["truth"] == arrays["answer"]) & (labels["truth"] >= 0)
     accuracies = {}
+    described = {one["id"] for one in visitor.json("state")["classes"] if one["described"]}
     for one in head["classes"]:
+        if one["id"] not in described:
+            assert (one["right"], one["answered"], one["accuracy"]) == (0, 0, None)
+            continue
         own = labels["truth"] == one["id"]
         assert one["count"] == (own & test).sum()
         assert one["rows"] == own.sum()
@@ -84,7 +96,7 @@ def test_a_moving_slider_is_not_kept(visitor):
     assert len(visitor.session.project.edits().done) == 1
     visitor.edit("set", **{"class": number}, changes={"1": 0.4})
     assert visitor.class_called(RING)["row"][1] == 0.4
-    assert visitor.step("undo")["classes"][-1]["id"] == number
+    assert visitor.step("undo")["redo"] == f"change {RING}"
     assert visitor.class_called(RING)["row"] == before
 
 
@@ -108,9 +120,18 @@ def test_undo_and_redo_restore_answers(visitor):
 
 
 def test_numbers_are_never_given_twice(visitor):
-    first = describe_ring(visitor)
+    first = visitor.edit("add", name="wheel", like=0)[0]["edit"]["class"]
     visitor.edit("delete", **{"class": first})
-    assert describe_ring(visitor) > first
+    assert first not in {one["id"] for one in visitor.json("state")["classes"]}
+    assert visitor.edit("add", name="wheel", like=0)[0]["edit"]["class"] > first
+
+
+def test_the_suggestion_is_understood_and_works(visitor):
+    for _ in range(3):
+        said = visitor.json("state")["suggestion"]
+        visitor.edit("phrase", **said)
+        assert visitor.class_called(said["name"])["accuracy"] > 0.6
+    assert visitor.json("state")["suggestion"] is None
 
 
 def test_samples_follow_a_class_to_its_new_name(visitor):

@@ -40,7 +40,7 @@ def nearest(session: Session, view: View, one: BoardClass) -> list[dict[str, Any
     """Return the classes whose descriptions are most alike, with their distance."""
     low, high = session.ranges()
     spread = np.where(high > low, high - low, 1.0)
-    others = [other for other in view.state.classes.values() if other.id != one.id]
+    others = [other for other in view.state.described.values() if other.id != one.id]
     if not others:
         return []
     rows = np.stack([other.row for other in others])

@@ -20,8 +20,12 @@ from zslearn.signatures import Signatures
 
 # Classes with pictures whose description is left to the visitor.
 WAITING = {
-    "shapes": ("large plain yellow square", "small dotted orange ring"),
-    "animals": ("seal",),
+    "shapes": (
+        "small dotted orange ring",
+        "large plain yellow square",
+        "large checkered pink star",
+    ),
+    "animals": ("seal", "rat"),
 }
 SHAPE_GROUPS = (("shape", 6), ("color", 8), ("texture", 4), ("size", 2))
 
@@ -50,6 +54,8 @@ class Collection:
         Draws or reads the picture of a row; `side` is the size wanted.
     groups : tuple of str or None
         The group of each dimension.
+    hidden : Signatures or None
+        Descriptions that are known and left to the visitor.
     """
 
     name: str
@@ -61,6 +67,7 @@ class Collection:
     names: tuple[str, ...] | None = None
     picture: Callable[[int, int], Pixels] | None = None
     groups: tuple[str, ...] | None = None
+    hidden: Signatures | None = None
 
     @property
     def n(self) -> int:
@@ -122,6 +129,7 @@ def from_dataset(
         tuple(names) if names else None,
         picture,
         groups,
+        data.signatures.subset(waiting) if waiting else None,
     )
 
 

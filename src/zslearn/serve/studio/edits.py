@@ -24,13 +24,13 @@ class BoardClass:
     name : str
         What it is called now.
     row : ndarray of shape (n_dimensions,)
-        Its signature, in the units of the class table.
+        Its signature, in the units of the class table; empty if nobody has described it.
     seen : bool
         Whether the model was trained on samples of it.
     label : str or None
         The label of its samples, if there are any.
-    described : bool
-        Whether it was added here.
+    added : bool
+        Whether it was described here.
     changed : bool
         Whether its signature is another one than in the class table.
     """
@@ -40,8 +40,16 @@ class BoardClass:
     row: FloatArray
     seen: bool = False
     label: str | None = None
-    described: bool = False
+    added: bool = False
     changed: bool = False
+
+    @property
+    def described(self) -> bool:
+        """Whether it has a signature, so that samples can be answered with it."""
+        return len(self.row) > 0
+
+
+UNDESCRIBED: FloatArray = np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +60,6 @@ class State:
     ----------
     classes : mapping of int to BoardClass
         By their numbers, in the order they were added.
-    labels : frozenset of str
-        The labels that samples have.
     next_id : int
         The number of the next class.
     method, compare : str or None
@@ -65,7 +71,6 @@ class State:
     """
 
     classes: Mapping[int, BoardClass]
-    labels: frozenset[str]
     next_id: int
     method: str
     compare: str | None = None
@@ -78,14 +83,15 @@ class State:
         """Return the class of that name, if there is one."""
         return next((one for one in self.classes.values() if one.name == name), None)
 
-    def free_label(self, name: str) -> str | None:
-        """Return the label of that name if no class stands for it."""
-        taken = {one.label for one in self.classes.values()}
-        return name if name in self.labels and name not in taken else None
+    @property
+    def described(self) -> dict[int, BoardClass]:
+        """The classes that samples can be answered with."""
+        return {number: one for number, one in self.classes.items() if one.described}
 
-    def undescribed(self) -> list[str]:
-        """Return the labels that no class stands for."""
-        return sorted(self.labels - {str(one.label) for one in self.classes.values()})
+    def waiting(self, name: str) -> BoardClass | None:
+        """Return the class of that name if nobody has described it."""
+        found = self.class_called(name)
+        return None if found is None or found.described else found
 
     def with_class(self, one: BoardClass) -> State:
         """Return the state with a class added or exchanged."""
@@ -95,13 +101,14 @@ class State:
 def begin(
     table: Mapping[str, FloatArray], seen: Iterable[str], labels: Iterable[str], method: str
 ) -> State:
-    """Return the state before any edit: the classes of a table, numbered in its order."""
-    known, own = set(seen), frozenset(labels)
+    """Return the state before any edit: the classes of a table, then labels without a row."""
+    known, own = set(seen), set(labels)
+    rows = {**table, **{name: UNDESCRIBED for name in sorted(own - set(table))}}
     classes = {
         number: BoardClass(number, name, row, name in known, name if name in own else None)
-        for number, (name, row) in enumerate(table.items())
+        for number, (name, row) in enumerate(rows.items())
     }
-    return State(MappingProxyType(classes), own, len(classes), method)
+    return State(MappingProxyType(classes), len(classes), method)
 
 
 def applied(state: State, edit: Mapping[str, Any]) -> State:
@@ -117,9 +124,10 @@ def replayed(state: State, edits: Iterable[Mapping[str, Any]]) -> State:
 
 
 def _add(state: State, edit: Mapping[str, Any]) -> State:
-    name, row = edit["name"], np.array(edit["row"], dtype=np.float64)
-    one = BoardClass(edit["class"], name, row, label=state.free_label(name), described=True)
-    return replace(state.with_class(one), next_id=max(state.next_id, one.id + 1))
+    row = np.array(edit["row"], dtype=np.float64)
+    one = state.classes.get(edit["class"]) or BoardClass(edit["class"], edit["name"], UNDESCRIBED)
+    added = replace(one, row=row, added=True)
+    return replace(state.with_class(added), next_id=max(state.next_id, one.id + 1))
 
 
 def _row(state: State, edit: Mapping[str, Any]) -> State:
@@ -129,12 +137,14 @@ def _row(state: State, edit: Mapping[str, Any]) -> State:
 
 
 def _rename(state: State, edit: Mapping[str, Any]) -> State:
-    one, name = state.classes[edit["class"]], edit["name"]
-    return state.with_class(replace(one, name=name, label=one.label or state.free_label(name)))
+    return state.with_class(replace(state.classes[edit["class"]], name=edit["name"]))
 
 
 def _delete(state: State, edit: Mapping[str, Any]) -> State:
-    left = {number: one for number, one in state.classes.items() if number != edit["class"]}
+    one = state.classes[edit["class"]]
+    if one.label is not None:  # its samples are still there, waiting for a description
+        return state.with_class(replace(one, row=UNDESCRIBED, added=False, changed=False))
+    left = {number: other for number, other in state.classes.items() if number != one.id}
     return replace(state, classes=MappingProxyType(left))
 
 

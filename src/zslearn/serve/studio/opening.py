@@ -6,11 +6,11 @@ import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from starlette.applications import Starlette
 
-from zslearn.exceptions import InvalidInputError
+from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.persistence import load
 from zslearn.serve.application import create_app
 from zslearn.serve.settings import ServerSettings
@@ -19,6 +19,8 @@ from zslearn.serve.studio.project import Project
 from zslearn.serve.studio.routes import studio_routes
 from zslearn.serve.studio.session import Session
 from zslearn.serve.studio.studio import Studio
+
+BUNDLED = ("shapes", "animals")
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,12 @@ class Source:
     project: Path | None = None
 
 
-def open_studio(studio: Studio, source: Source) -> None:
+def open_studio(source: Source) -> Studio:
     """Load the data and the project, and fit the first method."""
+    path = project_path(source)
+    studio = Studio(path.with_name(f"{path.name}.key"))
     start(studio, source, open_collection(source))
+    return studio
 
 
 def open_collection(source: Source) -> Collection:
@@ -69,9 +74,8 @@ def open_collection(source: Source) -> Collection:
 
 def start(studio: Studio, source: Source, collection: Collection) -> None:
     """Open the project of a collection and show it."""
-    identity = collection.identity()
-    path = project_path(source, identity)
-    project = Project(path, identity)
+    path = project_path(source)
+    project = Project(path, collection.identity())
     try:
         model = None if source.model is None else load(source.model)
         session = Session(
@@ -87,15 +91,22 @@ def start(studio: Studio, source: Source, collection: Collection) -> None:
     studio.open(session)
 
 
-def project_path(source: Source, identity: dict[str, Any]) -> Path:
+def project_path(source: Source) -> Path:
     """Return the project file: the one named, or one for this data in the user's data folder."""
     if source.project is not None:
+        if not source.project.parent.is_dir():
+            raise MissingFileError(
+                f"There is no folder {str(source.project.parent)!r}; create it first."
+            )
         return source.project
     home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
     folder = Path(home) / "zslearn" / "studio"
     folder.mkdir(parents=True, exist_ok=True)
-    mark = hashlib.sha256(repr(sorted(identity.items())).encode()).hexdigest()[:8]
-    stem = "".join(letter if letter.isalnum() else "-" for letter in identity["name"])
+    if source.data in BUNDLED:
+        return folder / f"{source.data}.project"
+    place = Path(source.data).resolve()
+    mark = hashlib.sha256(str(place).encode()).hexdigest()[:8]
+    stem = "".join(letter if letter.isalnum() else "-" for letter in place.name)
     return folder / f"{stem}-{mark}.project"
 
 

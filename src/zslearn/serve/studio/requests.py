@@ -52,6 +52,14 @@ def read_class(state: State, number: Any) -> BoardClass:
     return state.classes[number]
 
 
+def read_described(state: State, number: Any) -> BoardClass:
+    """Return a class that has a signature."""
+    one = read_class(state, number)
+    if not one.described:
+        raise refuse(f"{one.name} has no description yet; add one.")
+    return one
+
+
 def read_row(values: Any, length: int) -> list[float]:
     """Return a signature, or refuse what is none."""
     if not isinstance(values, list) or len(values) != length:
@@ -84,7 +92,7 @@ def read_name(state: State, name: Any, own: int | None = None) -> str:
     if not 0 < len(text) <= MOST_LETTERS or not text.isprintable():
         raise refuse(f"a class needs a name of 1 to {MOST_LETTERS} printable letters.")
     other = state.class_called(text)
-    if other is not None and other.id != own:
+    if other is not None and other.id != own and (other.described or own is not None):
         raise refuse(f"there is a class {text!r:.80} already; choose another name.")
     return text
 
@@ -99,10 +107,10 @@ def _add(session: Session, request: Request) -> Edit:
     if request.get("row") is not None:
         row = read_row(request["row"], _length(session))
     elif request.get("like") is not None:
-        row = read_class(session.view.state, request["like"]).row.tolist()
+        row = read_described(session.view.state, request["like"]).row.tolist()
     else:
-        known = [one.row for one in state.classes.values() if one.seen]
-        row = np.mean(known or [one.row for one in state.classes.values()], axis=0).tolist()
+        known = [one.row for one in state.described.values() if one.seen]
+        row = np.mean(known or [one.row for one in state.described.values()], axis=0).tolist()
     return added(state, name, row)
 
 
@@ -110,7 +118,9 @@ def added(state: State, name: str, row: list[float]) -> Edit:
     """Return the edit that adds a class."""
     if len(state.classes) >= MOST_CLASSES:
         raise refuse(f"a board holds at most {MOST_CLASSES} classes.")
-    return {"op": "add", "class": state.next_id, "name": name, "row": row, "what": f"add {name}"}
+    waiting = state.waiting(name)
+    number = state.next_id if waiting is None else waiting.id
+    return {"op": "add", "class": number, "name": name, "row": row, "what": f"add {name}"}
 
 
 def changed(one: BoardClass, row: list[float]) -> Edit:
@@ -119,7 +129,7 @@ def changed(one: BoardClass, row: list[float]) -> Edit:
 
 
 def _set(session: Session, request: Request) -> Edit:
-    one = read_class(session.kept, request.get("class"))
+    one = read_described(session.kept, request.get("class"))
     row = one.row.copy()
     for index, value in read_changes(request.get("changes"), len(row)).items():
         row[index] = value
@@ -127,7 +137,7 @@ def _set(session: Session, request: Request) -> Edit:
 
 
 def _row(session: Session, request: Request) -> Edit:
-    one = read_class(session.kept, request.get("class"))
+    one = read_described(session.kept, request.get("class"))
     return changed(one, read_row(request.get("row"), _length(session)))
 
 
@@ -138,8 +148,8 @@ def _rename(session: Session, request: Request) -> Edit:
 
 
 def _delete(session: Session, request: Request) -> Edit:
-    one = read_class(session.kept, request.get("class"))
-    if len(session.kept.classes) < 2:
+    one = read_described(session.kept, request.get("class"))
+    if len(session.kept.described) < 2:
         raise refuse("the last class cannot be deleted.")
     return {"op": "delete", "class": one.id, "what": f"delete {one.name}"}
 
@@ -191,7 +201,7 @@ def _phrase(session: Session, request: Request) -> Edit:
 
 def _words(session: Session, request: Request) -> Edit:
     number = request.get("class")
-    one = None if number is None else read_class(session.kept, number)
+    one = None if number is None else read_described(session.kept, number)
     row = described_row(session, request.get("text"))
     if one is not None:
         return changed(one, row)
@@ -208,7 +218,7 @@ def read_text(text: Any) -> str:
 def vocabulary(session: Session) -> Vocabulary:
     """Return what phrases can speak of now."""
     low, high = session.ranges()
-    classes = {one.name: one.row for one in session.kept.classes.values()}
+    classes = {one.name: one.row for one in session.kept.described.values()}
     table = session.collection
     return Vocabulary(classes, table.signatures.dimensions, low, high, table.groups)
 

@@ -20,6 +20,7 @@ from zslearn.serve.studio.entrance import closed
 from zslearn.serve.studio.requests import (
     read_changes,
     read_class,
+    read_described,
     read_edit,
     read_text,
     vocabulary,
@@ -100,8 +101,8 @@ async def labels(studio: Studio, request: Request) -> Response:
 
 async def answers(studio: Studio, request: Request) -> Response:
     """Send the answers to all samples."""
-    session = studio.opened()
-    return packed(await studio.run(lambda: views.answers_of(session, session.view)))
+    session, of_two = studio.opened(), request.query_params.get("of") == "compare"
+    return packed(await studio.run(lambda: views.answers_of(session, session.view, of_two=of_two)))
 
 
 async def sample_map(studio: Studio, request: Request) -> Response:
@@ -165,7 +166,7 @@ async def sample(studio: Studio, request: Request) -> Response:
     other = request.query_params.get("against")
 
     def card() -> bytes:
-        against = None if other is None else read_class(session.view.state, whole(other))
+        against = None if other is None else read_described(session.view.state, whole(other))
         return write_json(views.sample_of(session, number, against))
 
     return Response(await studio.run(card), media_type="application/json")
@@ -229,11 +230,13 @@ def answered(session: Session, view: View, edit: dict[str, Any] | None) -> bytes
     """Return the answers after an edit."""
     number = -1 if edit is None else edit.get("class", -1)
     said: dict[str, Any] = {"class": number, "warnings": [], "nearest": []}
-    one = view.state.classes.get(number)
+    one = view.state.described.get(number)
+    said["state_changed"] = edit is None or edit["op"] != "row"
     if one is not None:
         said["warnings"] = cautions(session, view, one)
         said["nearest"] = nearest(session, view, one)
-    return views.answers_of(session, view, edit=said)
+    changed = said.pop("state_changed")
+    return views.answers_of(session, view, edit=said, state_changed=changed)
 
 
 def packed(content: bytes) -> Response:

@@ -143,10 +143,18 @@ class Session:
         return None if learned is None else learned.threshold
 
     def truth(self, state: State | None = None) -> NDArray[np.intp]:
-        """Return the place of each sample's class among the classes, -1 where it has none."""
+        """Return the place of each sample's class among those described, -1 where it has none."""
         state = state or self.view.state
-        places = {one.label: place for place, one in enumerate(state.classes.values())}
-        found = np.array([places.get(label, -1) for label in self._label_names] + [-1], np.intp)
+        return self._by_label(
+            {one.label: place for place, one in enumerate(state.described.values())}
+        )
+
+    def truth_ids(self) -> NDArray[np.intp]:
+        """Return the number of each sample's class, described or not; -1 where it has none."""
+        return self._by_label({one.label: one.id for one in self.view.state.classes.values()})
+
+    def _by_label(self, values: Mapping[str | None, int]) -> NDArray[np.intp]:
+        found = np.array([values.get(label, -1) for label in self._label_names] + [-1], np.intp)
         return found[self._label_of]
 
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -221,7 +229,7 @@ class Session:
 
     def _answers(self, method: str, state: State) -> Answers:
         board = self._board(method, state)
-        board.sync(state.classes)
+        board.sync(state.described)
         choice = board.choose(self.bias(method, state))
         threshold = self.threshold(method, state) if state.reject else None
         test = ~self.collection.train

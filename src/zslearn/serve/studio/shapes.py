@@ -15,8 +15,6 @@ from zslearn.signatures import Signatures
 SIDE = 96
 CLUTTER = 4
 N_SEEN, N_UNSEEN, N_PER_CLASS = 30, 12, 40
-# Classes with pictures and no description: what a visitor can describe first.
-WAITING = 2
 N = (N_SEEN + N_UNSEEN) * N_PER_CLASS
 
 

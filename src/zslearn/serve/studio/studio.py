@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,6 +26,13 @@ Result = TypeVar("Result")
 class Studio:
     """What the requests of the page share.
 
+    Parameters
+    ----------
+    kept : Path or None
+        File of the secret of the entrance.
+    limits : Limits or None
+        What a request may cost.
+
     Attributes
     ----------
     entrance : Entrance
@@ -37,8 +45,9 @@ class Studio:
         How far that is.
     """
 
-    def __init__(self, limits: Limits = Limits()) -> None:  # noqa: B008
-        self.entrance = Entrance()
+    def __init__(self, kept: Path | None = None, limits: Limits | None = None) -> None:
+        limits = limits or Limits()
+        self.entrance = Entrance(kept)
         self.events = Events()
         self.session: Session | None = None
         self.thumbnails: Thumbnails | None = None

@@ -16,7 +16,8 @@ from zslearn.serve.studio.edits import BoardClass
 from zslearn.serve.studio.methods import finite, lam_of
 from zslearn.serve.studio.packed import pack
 from zslearn.serve.studio.session import Session, View
-from zslearn.serve.studio.statistics import NONE, Answers
+from zslearn.serve.studio.statistics import NONE
+from zslearn.serve.studio.suggestions import suggestion
 
 RANKED = 10
 # Rows of classes travel with the state up to so many numbers per class.
@@ -27,7 +28,6 @@ def state_of(session: Session) -> dict[str, Any]:
     """Return everything but arrays of samples."""
     view = session.view
     state, data = view.state, session.collection
-    done = session.project.edits()
     return {
         "revision": view.revision,
         "ready": True,
@@ -44,26 +44,28 @@ def state_of(session: Session) -> dict[str, Any]:
         "method": state.method,
         "compare": state.compare,
         "dimensions": _dimensions(session),
-        "classes": _classes(view),
-        "undescribed": _undescribed(session),
-        "summary": _summary(session, view.answers),
+        "classes": _classes(session, view),
+        "suggestion": suggestion(session),
+        "summary": view.answers.summary,
         "two": None if view.two is None else _two(session, view),
         "balance": _balance(session),
         "reject": _reject(session),
         "lam": _lam(session),
         "text": is_text(session),
-        "undo": done.done[-1]["what"] if done.done else None,
-        "redo": done.undone[0]["what"] if done.undone else None,
+        **_steps(session),
     }
 
 
-def answers_of(session: Session, view: View, **more: Any) -> bytes:
-    """Return the answers to all samples, packed."""
-    answers = view.answers
+def answers_of(session: Session, view: View, *, of_two: bool = False, **more: Any) -> bytes:
+    """Return the answers to all samples, packed; those of the method compared with `of_two`."""
+    answers = view.two if of_two else view.answers
+    if answers is None:
+        raise RequestError(404, "no method is compared.")
     head = {
         "revision": view.revision,
-        "classes": answers.by_class(),
-        "summary": _summary(session, answers),
+        "classes": [*answers.by_class(), *_waiting(session)],
+        "summary": answers.summary,
+        **_steps(session),
         "reject": _reject(session),
         "bias": session.bias(),
         **more,
@@ -79,7 +81,7 @@ def labels_of(session: Session) -> bytes:
     """Return truth and split of all samples, packed."""
     test = (~session.collection.train).astype(np.uint8)
     head = {"revision": session.view.revision, "names": session.collection.names}
-    return pack(head, {"truth": session.view.answers.truth, "split": test})
+    return pack(head, {"truth": session.truth_ids().astype(np.int32), "split": test})
 
 
 def confusion_of(session: Session) -> bytes:
@@ -98,7 +100,7 @@ def confusion_of(session: Session) -> bytes:
 
 def class_of(session: Session, one: BoardClass) -> dict[str, Any]:
     """Return a class with its signature."""
-    return _class(one) | {"row": one.row}
+    return _class(one) | {"row": _sent(one)}
 
 
 def sample_of(session: Session, number: int, against: BoardClass | None = None) -> dict[str, Any]:
@@ -107,7 +109,7 @@ def sample_of(session: Session, number: int, against: BoardClass | None = None) 
     _check_sample(session, number)
     board = session.board()
     scores = board.biased(session.bias())[number]
-    truth, answer = int(view.answers.truth[number]), int(view.answers.answer[number])
+    truth, answer = int(session.truth_ids()[number]), int(view.answers.answer[number])
     linear = session.fitted(view.state.method).linear
     encoded = None if linear is None else linear.project(data.X[number : number + 1])[0].z[0]
     return {
@@ -135,7 +137,7 @@ def intervened(session: Session, number: int, changes: dict[int, float]) -> dict
         raise RequestError(409, "this method does not encode samples; choose SAE or a ridge.")
     board = session.board()
     samples = linear.project(session.collection.X[number : number + 1])
-    rows = np.stack([one.row for one in view.state.classes.values()])
+    rows = np.stack([one.row for one in view.state.described.values()])
     scores = linear.scores(linear.moved(samples, changes) if changes else samples, rows)[0]
     scores = scores - session.bias() * board.seen
     best = ranking(board.ids, scores)
@@ -262,32 +264,48 @@ def _class(one: BoardClass) -> dict[str, Any]:
         "name": one.name,
         "seen": one.seen,
         "described": one.described,
+        "added": one.added,
         "changed": one.changed,
         "label": one.label,
     }
 
 
-def _classes(view: View) -> list[dict[str, Any]]:
-    figures = {one["id"]: one for one in view.answers.by_class()}
+def _classes(session: Session, view: View) -> list[dict[str, Any]]:
+    figures = {one["id"]: one for one in (*view.answers.by_class(), *_waiting(session))}
     short = all(len(one.row) <= SENT_DIMENSIONS for one in view.state.classes.values())
     return [
-        _class(one) | figures[one.id] | ({"row": one.row} if short else {})
+        _class(one) | figures[one.id] | ({"row": _sent(one)} if short else {})
         for one in view.state.classes.values()
     ]
 
 
-def _undescribed(session: Session) -> list[dict[str, Any]]:
-    labels = session.collection.labels
-    if labels is None:
-        return []
-    return [
-        {"name": name, "count": int((labels == name).sum())}
-        for name in session.view.state.undescribed()
-    ]
+def _waiting(session: Session) -> list[dict[str, Any]]:
+    """Return the figures of classes that samples have and nobody has described."""
+    test, ids = ~session.collection.train, session.truth_ids()
+    found = []
+    for one in session.view.state.classes.values():
+        if not one.described:
+            own = ids == one.id
+            figures: dict[str, Any] = {
+                "id": one.id,
+                "count": int((own & test).sum()),
+                "rows": int(own.sum()),
+            }
+            found.append(figures | {"right": 0, "answered": 0, "taken": 0, "accuracy": None})
+    return found
 
 
-def _summary(session: Session, answers: Answers) -> dict[str, Any]:
-    return answers.summary
+def _sent(one: BoardClass) -> NDArray[np.float64] | None:
+    return one.row if one.described else None
+
+
+def _steps(session: Session) -> dict[str, str | None]:
+    """Return what undo and redo would do."""
+    done = session.project.edits()
+    return {
+        "undo": done.done[-1]["what"] if done.done else None,
+        "redo": done.undone[0]["what"] if done.undone else None,
+    }
 
 
 def _two(session: Session, view: View) -> dict[str, Any]:
