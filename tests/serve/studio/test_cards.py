@@ -26,8 +26,9 @@ def wrong_sample(visitor):
     """Return a test row that is answered wrongly."""
     _, labels = visitor.packed("labels")
     _, arrays = visitor.packed("answers")
-    wrong = (labels["split"] == 1) & (labels["truth"] >= 0)
-    wrong &= labels["truth"] != arrays["answer"]
+    described = [c["id"] for c in visitor.json("state")["classes"] if c["described"]]
+    known = (labels["split"] == 1) & np.isin(labels["truth"], described)
+    wrong = known & (labels["truth"] != arrays["answer"])
     return int(np.flatnonzero(wrong)[0])
 
 
@@ -84,6 +85,7 @@ def test_intervening_in_the_encoder_compares_the_corrected_semantics(visitor):
     visitor.edit("method", method="sae-encode")
     visitor.session.wait()
     state = visitor.json("state")
+    state["classes"] = [c for c in state["classes"] if c["described"]]
     sample = wrong_sample(visitor)
     clf = visitor.session.methods.fitted("sae-encode").classifier
     x = visitor.session.collection.X[sample].astype(np.float64)
@@ -130,7 +132,7 @@ def test_a_value_outside_the_range_is_said(visitor):
 def test_a_class_that_takes_everything_is_a_hub(visitor):
     """A mean of all signatures, with a bias that pushes samples to unseen classes."""
     visitor.edit("balance", bias=0.5)
-    rows = np.array([c["row"] for c in visitor.json("state")["classes"]])
+    rows = np.array([c["row"] for c in visitor.json("state")["classes"] if c["described"]])
     head, arrays = visitor.edit("add", name="everything", row=rows.mean(axis=0).tolist())
     number = head["edit"]["class"]
     taken = int((arrays["answer"] == number).sum())

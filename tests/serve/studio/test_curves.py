@@ -71,7 +71,7 @@ def test_another_lambda_is_another_fit(visitor):
     assert state["lam"]["chosen"] != 0.5
     X, y = visitor.session.methods.training_rows()
     clf = SAEClassifier(visitor.session.collection.signatures, lam=0.5).fit(X, y)
-    names = np.array([one["name"] for one in state["classes"]])
+    names = np.array([one["name"] for one in state["classes"] if one["described"]])
     scores = clf.decision_function(visitor.session.collection.X, names)
     best = np.sort(scores, axis=1)
     # The bias of the new fit is being learned; without one the margins are those of the scores.

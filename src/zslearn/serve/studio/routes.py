@@ -19,6 +19,7 @@ from zslearn.serve.studio.cautions import cautions, nearest
 from zslearn.serve.studio.entrance import closed
 from zslearn.serve.studio.requests import (
     read_changes,
+    read_class,
     read_described,
     read_edit,
     read_text,
@@ -155,7 +156,7 @@ async def phrase(studio: Studio, request: Request) -> Response:
 async def one_class(studio: Studio, request: Request) -> Response:
     """Send one class with its signature."""
     session = studio.opened()
-    one = read_described(session.view.state, number_in(request))
+    one = read_class(session.view.state, number_in(request))
     return json_response(views.class_of(session, one))
 
 

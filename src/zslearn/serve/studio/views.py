@@ -44,8 +44,7 @@ def state_of(session: Session) -> dict[str, Any]:
         "method": state.method,
         "compare": state.compare,
         "dimensions": _dimensions(session),
-        "classes": _classes(view),
-        "undescribed": _waiting(session),
+        "classes": _classes(session, view),
         "suggestion": suggestion(session),
         "summary": view.answers.summary,
         "two": None if view.two is None else _two(session, view),
@@ -64,7 +63,7 @@ def answers_of(session: Session, view: View, *, of_two: bool = False, **more: An
         raise RequestError(404, "no method is compared.")
     head = {
         "revision": view.revision,
-        "classes": answers.by_class(),
+        "classes": [*answers.by_class(), *_waiting(session)],
         "summary": answers.summary,
         **_steps(session),
         "reject": _reject(session),
@@ -82,7 +81,7 @@ def labels_of(session: Session) -> bytes:
     """Return truth and split of all samples, packed."""
     test = (~session.collection.train).astype(np.uint8)
     head = {"revision": session.view.revision, "names": session.collection.names}
-    return pack(head, {"truth": session.view.answers.truth, "split": test})
+    return pack(head, {"truth": session.truth_ids().astype(np.int32), "split": test})
 
 
 def confusion_of(session: Session) -> bytes:
@@ -101,7 +100,7 @@ def confusion_of(session: Session) -> bytes:
 
 def class_of(session: Session, one: BoardClass) -> dict[str, Any]:
     """Return a class with its signature."""
-    return _class(one) | {"row": one.row}
+    return _class(one) | {"row": _sent(one)}
 
 
 def sample_of(session: Session, number: int, against: BoardClass | None = None) -> dict[str, Any]:
@@ -110,7 +109,7 @@ def sample_of(session: Session, number: int, against: BoardClass | None = None) 
     _check_sample(session, number)
     board = session.board()
     scores = board.biased(session.bias())[number]
-    truth, answer = int(view.answers.truth[number]), int(view.answers.answer[number])
+    truth, answer = int(session.truth_ids()[number]), int(view.answers.answer[number])
     linear = session.fitted(view.state.method).linear
     encoded = None if linear is None else linear.project(data.X[number : number + 1])[0].z[0]
     return {
@@ -264,29 +263,40 @@ def _class(one: BoardClass) -> dict[str, Any]:
         "id": one.id,
         "name": one.name,
         "seen": one.seen,
-        "described": one.added,
+        "described": one.described,
+        "added": one.added,
         "changed": one.changed,
         "label": one.label,
     }
 
 
-def _classes(view: View) -> list[dict[str, Any]]:
-    figures = {one["id"]: one for one in view.answers.by_class()}
-    short = all(len(one.row) <= SENT_DIMENSIONS for one in view.state.described.values())
+def _classes(session: Session, view: View) -> list[dict[str, Any]]:
+    figures = {one["id"]: one for one in (*view.answers.by_class(), *_waiting(session))}
+    short = all(len(one.row) <= SENT_DIMENSIONS for one in view.state.classes.values())
     return [
-        _class(one) | figures[one.id] | ({"row": one.row} if short else {})
-        for one in view.state.described.values()
+        _class(one) | figures[one.id] | ({"row": _sent(one)} if short else {})
+        for one in view.state.classes.values()
     ]
 
 
 def _waiting(session: Session) -> list[dict[str, Any]]:
-    """Return the classes that samples have and nobody has described."""
-    ids = session.truth_ids()
-    return [
-        {"id": one.id, "name": one.name, "count": int((ids == one.id).sum())}
-        for one in session.view.state.classes.values()
-        if not one.described
-    ]
+    """Return the figures of classes that samples have and nobody has described."""
+    test, ids = ~session.collection.train, session.truth_ids()
+    found = []
+    for one in session.view.state.classes.values():
+        if not one.described:
+            own = ids == one.id
+            figures: dict[str, Any] = {
+                "id": one.id,
+                "count": int((own & test).sum()),
+                "rows": int(own.sum()),
+            }
+            found.append(figures | {"right": 0, "answered": 0, "taken": 0, "accuracy": None})
+    return found
+
+
+def _sent(one: BoardClass) -> NDArray[np.float64] | None:
+    return one.row if one.described else None
 
 
 def _steps(session: Session) -> dict[str, str | None]:
