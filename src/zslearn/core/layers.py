@@ -41,7 +41,9 @@ def start_layers(
     return layers
 
 
-def forward(parameters: Parameters, name: str, X: Array, *, relu_last: bool = False) -> list[Array]:
+def forward(
+    parameters: Parameters, name: str, X: Array, *, relu_last: bool = False, slope: float = 0.0
+) -> list[Array]:
     """Return the input and the output of every layer; hidden layers are rectified.
 
     Parameters
@@ -54,6 +56,8 @@ def forward(parameters: Parameters, name: str, X: Array, *, relu_last: bool = Fa
         Input.
     relu_last : bool, default=False
         Whether the last layer is rectified too.
+    slope : float, default=0.0
+        Factor of negative values in hidden layers, below 1: 0.2 makes them leaky.
 
     Returns
     -------
@@ -64,7 +68,9 @@ def forward(parameters: Parameters, name: str, X: Array, *, relu_last: bool = Fa
     outputs = [X]
     for i in range(n_layers):
         Z = outputs[-1] @ parameters[f"{name}_W{i}"] + parameters[f"{name}_b{i}"]
-        outputs.append(np.maximum(Z, 0.0) if relu_last or i < n_layers - 1 else Z)
+        if i < n_layers - 1:
+            Z = np.maximum(Z, slope * Z)
+        outputs.append(np.maximum(Z, 0.0) if relu_last and i == n_layers - 1 else Z)
     return outputs
 
 

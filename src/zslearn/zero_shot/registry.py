@@ -275,7 +275,30 @@ METHODS: dict[str, Method] = {
 }
 
 # Methods that need PyTorch to fit (extra `deep`); "all" methods are those above.
-DEEP: dict[str, Method] = {}
+DEEP: dict[str, Method] = {
+    "cada-vae": Method(
+        "deep.generators.cada_vae:CADAVAEClassifier",
+        "CADA-VAE",
+        ZeroShotTags(
+            closed_form=False,
+            deterministic=False,
+            separable=False,
+            reference="Schönfeld, Ebrahimi, Sinha, Darrell & Akata, CVPR 2019",
+        ),
+        cost="minutes",
+    ),
+    "f-clswgan": Method(
+        "deep.generators.f_clswgan:FCLSWGANClassifier",
+        "f-CLSWGAN",
+        ZeroShotTags(
+            closed_form=False,
+            deterministic=False,
+            separable=False,
+            reference="Xian, Lorenz, Schiele & Akata, CVPR 2018",
+        ),
+        cost="minutes",
+    ),
+}
 
 # What chooses among the methods; no method of its own.
 CHOOSERS: dict[str, Method] = {

@@ -15,10 +15,16 @@ Modules that import PyTorch at their top (`session`, `training`, `weights`, netw
 imported inside ``_train`` only.
 """
 
+from typing import TYPE_CHECKING
+
 from zslearn._optional import lazy_names
 from zslearn.zero_shot.registry import DEEP
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    from zslearn.zero_shot.deep.generators.cada_vae import CADAVAEClassifier
+    from zslearn.zero_shot.deep.generators.f_clswgan import FCLSWGANClassifier
+
+__all__ = ["CADAVAEClassifier", "FCLSWGANClassifier"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,

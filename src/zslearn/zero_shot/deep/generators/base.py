@@ -1,0 +1,321 @@
+"""The base of methods that synthesise samples of unseen classes and train a softmax on them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from zslearn._parameters import Either, Flag, Number, Whole
+from zslearn._progress import report
+from zslearn.exceptions import InvalidInputError
+from zslearn.metrics import harmonic_mean, per_class_accuracy
+from zslearn.model_selection import stratified_holdout
+from zslearn.zero_shot.base import Features, dense
+from zslearn.zero_shot.deep.base import DeepClassifier
+from zslearn.zero_shot.deep.generators.softmax import Softmax, fit_softmax
+from zslearn.zero_shot.normalization import normalized_signatures
+from zslearn.zero_shot.search import (
+    Fold,
+    Point,
+    choose_parameters,
+    grid_points,
+    unseen_class_folds,
+)
+
+Arrays = dict[str, NDArray]
+# Synthetic samples per class that are tried, as multiples of the mean size of a training class.
+MULTIPLES = (1, 3, 9)
+# Share of the samples of known classes that is held out where settings are chosen.
+HELD_OUT = 0.2
+
+
+class Game(Protocol):
+    """A training under way."""
+
+    def step(self, rows: Any) -> Any:
+        """Take one step on a batch and return a loss."""
+
+    def arrays(self) -> Arrays:
+        """Return the weights that prediction needs."""
+
+
+class Stage(NamedTuple):
+    """Weights, and what is kept of the training samples with their classes."""
+
+    weights: Arrays
+    samples: NDArray
+    classes: NDArray
+
+
+class GenerativeClassifier(DeepClassifier):
+    """Base of methods that turn zero-shot recognition into ordinary classification.
+
+    A method provides
+
+    - ``_game(X, y, S, device)``: the training, on features scaled to [0, 1],
+    - ``_synthesised(weights, S, n)``: samples for each signature, (n_classes, n, n_outputs),
+    - ``_represented(weights, X)``, unless these outputs are features: samples in their space,
+    - ``_kept(weights, X, y)``, if it keeps something else of the training samples, with their
+      classes, and ``_of_kept(weights, kept)``, how the softmax sees that.
+
+    Candidates that were seen are represented by their training samples, which the model keeps,
+    the others by synthesised ones, and the softmax of the paper is trained on them whenever
+    candidates are prepared. Every class gets the same draws of noise, so that what is
+    synthesised for it does not depend on the other candidates, nor on their order.
+    """
+
+    n_steps: int | str
+    max_steps: int
+    n_checkpoints: int
+    n_synthetic: int | str
+    batch_size: int
+    cv: int
+    n_folds: int
+    keep_stages: bool
+    parameter_constraints: ClassVar = {
+        "n_steps": Either("cv", Whole(1)),
+        "max_steps": Whole(1),
+        "n_checkpoints": Whole(1),
+        "n_synthetic": Either("cv", Whole(1)),
+        "batch_size": Whole(1),
+        "learning_rate": Number(above=0),
+        "n_folds": Whole(1),
+        "keep_stages": Flag(),
+    }
+    learned_shapes: ClassVar = {
+        "parameters_": "arrays",
+        "feature_low_": "d",
+        "feature_range_": "d",
+        "samples_": "n q",
+        "sample_classes_": "names n",
+    }
+
+    def at_step(self, n_steps: int) -> Self:
+        """Return the classifier as it was after so many steps; needs ``keep_stages=True``.
+
+        Parameters
+        ----------
+        n_steps : int
+            A key of `stages_`.
+
+        Returns
+        -------
+        GenerativeClassifier
+            A fitted copy.
+        """
+        check_is_fitted(self)
+        if n_steps not in self.stages_:
+            kept = ", ".join(map(str, self.stages_)) or "none; fit with keep_stages=True"
+            raise InvalidInputError(f"no weights of step {n_steps} were kept; kept: {kept}.")
+        twin = copy.copy(self)
+        twin._set(self.stages_[n_steps])
+        twin.n_steps_ = n_steps
+        return twin
+
+    def _game(self, X: NDArray, y: NDArray, S: NDArray, device: Any) -> Game:
+        raise NotImplementedError(f"{type(self).__name__} must provide _game")
+
+    def _synthesised(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
+        raise NotImplementedError(f"{type(self).__name__} must provide _synthesised")
+
+    def _represented(self, weights: Arrays, X: NDArray) -> NDArray:
+        return X
+
+    def _kept(self, weights: Arrays, X: NDArray, y: NDArray[np.intp]) -> tuple[NDArray, NDArray]:
+        return X, y
+
+    def _of_kept(self, weights: Arrays, kept: NDArray) -> NDArray:
+        return kept
+
+    def _train(self, X: NDArray, y: NDArray[np.intp], device: Any) -> None:
+        X = X.astype(np.float32)
+        point = self._chosen(X, y, device)
+        self.n_steps_, self.n_synthetic_ = int(point["n_steps"]), int(point["n_synthetic"])
+        self.feature_low_, self.feature_range_ = bounds(X)
+        rows, self.stages_ = self._scaled(X), {}
+        if self.signatures is None:  # there is no class to synthesise
+            self._set(Stage({}, rows, y))
+            return
+        stages = self._stages(rows, y, self.seen_signatures_, device)
+        self._set(stages[self.n_steps_])
+        self.stages_ = stages if self.keep_stages else {}
+
+    def _set(self, stage: Stage) -> None:
+        self.parameters_, self.samples_, self.sample_classes_ = stage
+
+    def _stages(self, X: NDArray, y: NDArray[np.intp], S: NDArray, device: Any) -> dict[int, Stage]:
+        """Train, and return the model after the chosen steps, or at every checkpoint."""
+        wanted = [self.n_steps_]
+        if self.keep_stages:
+            wanted = sorted({*self._checkpoints(len(X)), self.n_steps_})
+        stages: dict[int, Stage] = {}
+
+        def look(n_steps: int, weights: Arrays) -> None:
+            stages[n_steps] = Stage(weights, *self._kept(weights, X, y))
+
+        self._play(X, y, S, device, wanted, look)
+        return stages
+
+    def _play(
+        self,
+        X: NDArray,
+        y: NDArray[np.intp],
+        S: NDArray,
+        device: Any,
+        wanted: list[int],
+        look: Callable[[int, Arrays], None],
+    ) -> None:
+        """Train on scaled features and look at the weights after numbers of steps."""
+        import torch
+
+        from zslearn.zero_shot.deep.training import Course, train
+
+        torch.manual_seed(self.random_state or 0)  # every training starts alike, in folds too
+        course = Course(
+            wanted[-1], int(self.batch_size), wanted, type(self).__name__, show=self.verbose > 1
+        )
+        game = self._game(X, y, S.astype(np.float32), device)
+        train(
+            game.step,
+            len(X),
+            course,
+            np.random.RandomState(self.random_state),
+            look=lambda n_steps: look(n_steps, game.arrays()),
+            device=device,
+        )
+
+    def _chosen(self, X: NDArray, y: NDArray[np.intp], device: Any) -> Point:
+        """Choose length and number of synthetic samples on classes that play unseen ones."""
+        size = len(y) / len(self.seen_classes_)
+        numbers = [max(1, round(size * factor)) for factor in MULTIPLES]
+        points = grid_points(self, {"n_steps": self._checkpoints(len(y)), "n_synthetic": numbers})
+
+        def judge(fold: Fold) -> list[float]:
+            return self._judged(X, fold, points, device)
+
+        folds = unseen_class_folds(self, y)[: self.n_folds]
+        default = points[len(points) - 1 - len(numbers) // 2 if len(points) > 1 else 0]
+        return choose_parameters(self, points, folds, judge, default=default)
+
+    def _judged(self, X: NDArray, fold: Fold, points: list[Point], device: Any) -> list[float]:
+        """Return the harmonic mean of each point where the new classes of a fold are unseen."""
+        kept, spare = stratified_holdout(
+            fold.y_train, share=HELD_OUT, random_state=self.random_state or 0
+        )
+        rows, y = X[fold.train][kept], fold.y_train[kept]
+        low, width = bounds(rows)
+        rows, new, old = (
+            (part - low) / width for part in (rows, X[fold.held_out], X[fold.train][spare])
+        )
+        S = self.seen_signatures_.astype(np.float32)
+        found: dict[tuple[int, int], float] = {}
+
+        def look(n_steps: int, weights: Arrays) -> None:
+            samples, classes = self._kept(weights, rows, y)
+            real = by_class(self._of_kept(weights, samples), classes)
+            tests = [self._represented(weights, part) for part in (new, old)]
+            for point in points:
+                if point["n_steps"] == n_steps:
+                    synthetic = self._synthesised(weights, S[fold.new], point["n_synthetic"])
+                    fitted = fit_softmax([*real, *synthetic])
+                    found[n_steps, point["n_synthetic"]] = _harmonic(
+                        fitted, tests, fold.y_held_out + len(real), fold.y_train[spare]
+                    )
+            self._report(
+                f"{n_steps} steps: harmonic mean on held-out classes "
+                + ", ".join(f"{h:.3f} (n={n})" for (e, n), h in found.items() if e == n_steps)
+            )
+
+        wanted = sorted({int(point["n_steps"]) for point in points})
+        self._play(rows, y, S[fold.known], device, wanted, look)
+        return [found[point["n_steps"], point["n_synthetic"]] for point in points]
+
+    def _checkpoints(self, n_rows: int) -> list[int]:
+        """Numbers of steps that are tried, evenly up to the largest."""
+        return evenly(self.max_steps, self.n_checkpoints)
+
+    def _scaled(self, X: NDArray) -> NDArray:
+        return (X - self.feature_low_.astype(X.dtype)) / self.feature_range_.astype(X.dtype)
+
+    def _prepared(self, names: NDArray, vectors: NDArray) -> Softmax:
+        S = normalized_signatures(vectors, names, self.signature_norm)
+        own = self._seen_places(names, S)
+        # A fixed order, so that the fit does not depend on that of the candidates.
+        order = np.lexsort([own, *S.T])
+        samples: list[Any] = [None] * len(own)
+        new = np.flatnonzero(own < 0)
+        if len(new):
+            made = self._synthesised(self.parameters_, S[new].astype(np.float32), self.n_synthetic_)
+            for place, rows in zip(new, made, strict=True):
+                samples[place] = rows
+        for place in np.flatnonzero(own >= 0):
+            kept = self.samples_[self.sample_classes_ == own[place]]
+            samples[place] = self._of_kept(self.parameters_, kept)
+        fitted = fit_softmax([samples[place] for place in order])
+        back = np.argsort(order)
+        return Softmax(fitted.coef[back], fitted.intercept[back])
+
+    def _seen_places(self, names: NDArray, S: NDArray) -> NDArray[np.intp]:
+        """Place among the seen classes; -1 for new classes and for seen ones described anew."""
+        if self.signatures is None:
+            return np.searchsorted(self.seen_classes_, names)
+        places = {name: i for i, name in enumerate(self.seen_classes_.tolist())}
+        found = np.array([places.get(name, -1) for name in names.tolist()], dtype=np.intp)
+        same = (self.seen_signatures_[found] == S).all(axis=1)
+        return np.where((found >= 0) & same, found, -1)
+
+    def _score(self, X: Features, prepared: Softmax) -> NDArray:
+        rows = self._represented(self.parameters_, self._scaled(dense(X)))
+        return prepared.scores(rows)
+
+    def _report(self, message: str) -> None:
+        report(self.verbose > 0, f"[{type(self).__name__}] {message}")
+
+
+def bounds(X: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the smallest value and the range of each feature; a constant has range 1.
+
+    Examples
+    --------
+    >>> bounds(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    (array([1., 5.]), array([2., 1.]))
+    """
+    low = X.min(axis=0)
+    width = X.max(axis=0) - low
+    return low, np.where(width > 0, width, 1.0).astype(X.dtype)
+
+
+def noise_for(random_state: int | None, shape: tuple[int, ...]) -> NDArray:
+    """Return normal noise, the same whenever it is asked for."""
+    rng = np.random.default_rng(random_state or 0)
+    return rng.standard_normal(shape, dtype=np.float32)
+
+
+def evenly(most: int, n: int) -> list[int]:
+    """Return up to n whole numbers, evenly up to the largest.
+
+    Examples
+    --------
+    >>> evenly(2000, 4)
+    [500, 1000, 1500, 2000]
+    """
+    return sorted({max(1, round(most * (i + 1) / n)) for i in range(n)})
+
+
+def by_class(X: NDArray, y: NDArray[np.intp]) -> list[NDArray]:
+    """Return the rows of each class."""
+    return [X[y == c] for c in range(int(y.max()) + 1)]
+
+
+def _harmonic(
+    fitted: Softmax, tests: list[NDArray], y_new: NDArray[np.intp], y_old: NDArray[np.intp]
+) -> float:
+    """Harmonic mean of the accuracies; that on new classes alone if no other sample is left."""
+    answers = [fitted.scores(rows).argmax(axis=1) for rows in tests]
+    new = per_class_accuracy(y_new, answers[0])
+    return harmonic_mean(per_class_accuracy(y_old, answers[1]), new) if len(y_old) else new

@@ -1,0 +1,65 @@
+"""The last step of every generative method: a softmax over real and synthesised samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.core.axes import Axes
+from zslearn.core.logistic import fit_logistic
+
+# The papers train by Adam for 20 to 50 epochs without a penalty, which stops early. L-BFGS with few
+# steps and a small penalty is as mild, has no seed and no learning rate.
+PENALTY = 1e-4
+MAX_ITER = 40
+
+
+class Softmax(NamedTuple):
+    """Linear scores of classes.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_classes, n_features)
+        Weights.
+    intercept : ndarray of shape (n_classes,)
+        Offsets.
+    """
+
+    coef: NDArray
+    intercept: NDArray
+
+    def scores(self, X: NDArray) -> NDArray:
+        """Return logits of shape (n_samples, n_classes), in the precision of X."""
+        scores: NDArray = X @ self.coef.T.astype(X.dtype) + self.intercept.astype(X.dtype)
+        return scores
+
+
+def fit_softmax(samples: Sequence[NDArray]) -> Softmax:
+    """Fit a multinomial logistic regression.
+
+    Parameters
+    ----------
+    samples : sequence of ndarrays of shape (n_samples, n_features)
+        The samples of each class, real or synthesised; none of them empty.
+
+    Returns
+    -------
+    Softmax
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = np.array([[0.0], [1.0]]), np.array([[3.0], [4.0]])
+    >>> fit_softmax([low, high]).scores(np.array([[0.5], [3.5]])).argmax(axis=1)
+    array([0, 1])
+    """
+    X = np.concatenate(samples)
+    y = np.repeat(np.arange(len(samples)), [len(part) for part in samples])
+    axes = Axes.of(X)
+    found = fit_logistic(
+        axes.coordinates(X), y, "softmax", axes, penalty=PENALTY, max_iter=MAX_ITER
+    ).in_features(axes)
+    return Softmax(np.ascontiguousarray(found.coef.T), found.intercept)
