@@ -37,8 +37,8 @@ class CADAVAEClassifier(GenerativeClassifier):
     The released program takes μ + σ² ε with one number ε for all dimensions of a sample where the
     paper has μ + σ ∘ ε, and is much better for it (``noise="released"``). What differs otherwise:
     the softmax by L-BFGS with a small penalty, not by 21 to 39 epochs of Adam; the same noise
-    for every class. Fitting needs PyTorch (``pip install 'zslearn[deep]'``); predicting and loading do
-    not.
+    for every class. Fitting needs PyTorch (``pip install 'zslearn[deep]'``); predicting and
+    loading do not.
 
     Parameters
     ----------
