@@ -276,6 +276,16 @@ METHODS: dict[str, Method] = {
 
 # Methods that need PyTorch to fit (extra `deep`); "all" methods are those above.
 DEEP: dict[str, Method] = {
+    "deep-sae": Method(
+        "deep.autoencoder:DeepSemanticAutoencoder",
+        "SAE (deep)",
+        ZeroShotTags(
+            closed_form=False,
+            deterministic=False,
+            reference="outlook of Kodirov, Xiang & Gong, CVPR 2017; see docs/deep.md",
+        ),
+        cost="minutes",
+    ),
     "cada-vae": Method(
         "deep.generators.cada_vae:CADAVAEClassifier",
         "CADA-VAE",

@@ -16,13 +16,18 @@ def test_a_session_leaves_the_callers_generator_threads_and_gradients_alone():
     torch.manual_seed(3)
     before = torch.get_num_threads()
     with torch.no_grad():
-        with threads(1), torch_session("cpu", 0):
+        with threads(3), torch_session("cpu", 0, work=1e10):
             torch.rand(7)
-            assert torch.get_num_threads() == 1
+            assert torch.get_num_threads() == 3
             assert torch.is_grad_enabled()
         assert not torch.is_grad_enabled()
     assert torch.get_num_threads() == before
     assert torch.equal(torch.rand(4), expected)
+
+
+def test_small_steps_run_in_one_thread():
+    with threads(3), torch_session("cpu", 0):
+        assert torch.get_num_threads() == 1
 
 
 def test_a_session_that_fails_puts_everything_back():

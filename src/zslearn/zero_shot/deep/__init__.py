@@ -21,10 +21,11 @@ from zslearn._optional import lazy_names
 from zslearn.zero_shot.registry import DEEP
 
 if TYPE_CHECKING:
+    from zslearn.zero_shot.deep.autoencoder import DeepSemanticAutoencoder
     from zslearn.zero_shot.deep.generators.cada_vae import CADAVAEClassifier
     from zslearn.zero_shot.deep.generators.f_clswgan import FCLSWGANClassifier
 
-__all__ = ["CADAVAEClassifier", "FCLSWGANClassifier"]
+__all__ = ["CADAVAEClassifier", "DeepSemanticAutoencoder", "FCLSWGANClassifier"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,

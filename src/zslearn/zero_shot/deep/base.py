@@ -32,8 +32,12 @@ class DeepClassifier(ZeroShotClassifier):
         require("torch", extra="deep", purpose=f"Fitting {type(self).__name__}")
         from zslearn.zero_shot.deep.session import torch_session
 
-        with torch_session(self.device, self.random_state) as device:
+        with torch_session(self.device, self.random_state, self._work(X)) as device:
             self._train(dense(X), y, device)
+
+    def _work(self, X: Features) -> float:
+        """Multiplications in one step; large steps use several threads."""
+        return 0.0
 
     def _train(self, X: NDArray, y: NDArray[np.intp], device: Any) -> None:
         """Learn from normalized dense features and class indices, and keep numpy arrays.

@@ -11,6 +11,9 @@ import torch
 from zslearn.core.threads import n_threads
 from zslearn.exceptions import InvalidInputError
 
+# Multiplications in a step above which threads gain something on a machine that is not busy.
+WORTH_THREADS = 2e9
+
 
 def torch_device(name: str) -> torch.device:
     """Return the device of that name; "auto" is CUDA where there is one, else the CPU.
@@ -39,12 +42,15 @@ def torch_device(name: str) -> torch.device:
 
 
 @contextmanager
-def torch_session(device: str, random_state: int | None) -> Iterator[torch.device]:
+def torch_session(
+    device: str, random_state: int | None, work: float = 0.0
+) -> Iterator[torch.device]:
     """Seed every generator of PyTorch inside a block, and give them back as they were.
 
-    On the CPU two sessions with the same seed and number of threads compute the same bits. The
-    number of threads is that of `zslearn.core.threads.threads`. Gradients are on, whatever the
-    caller has set.
+    On the CPU two sessions with the same seed and number of threads compute the same bits. Small
+    steps run in one thread, because several wait for each other longer than they work; large ones
+    in as many as `zslearn.core.threads.threads` says. Gradients are on, whatever the caller has
+    set.
 
     Parameters
     ----------
@@ -52,6 +58,8 @@ def torch_session(device: str, random_state: int | None) -> Iterator[torch.devic
         Where to compute.
     random_state : int or None
         Seed; None takes a fresh one.
+    work : float, default=0.0
+        Multiplications in one step of training.
 
     Yields
     ------
@@ -70,7 +78,7 @@ def torch_session(device: str, random_state: int | None) -> Iterator[torch.devic
     before = torch.get_num_threads()
     with torch.random.fork_rng(devices=[chosen] if chosen.type == "cuda" else []):
         torch.manual_seed(seed)
-        torch.set_num_threads(n_threads())
+        torch.set_num_threads(n_threads() if work > WORTH_THREADS else 1)
         try:
             with torch.enable_grad():
                 yield chosen

@@ -33,7 +33,7 @@ from zslearn.zero_shot.tags import ZeroShotTags
 
 DIRECTIONS = ("decode", "encode", "both")
 WAYS: tuple[Direction, Direction] = ("encode", "decode")
-_LAM_PER_DIRECTION = Constraint(
+LAM_PER_DIRECTION = Constraint(
     "a dict of positive numbers for 'encode' and 'decode'",
     lambda value: (
         isinstance(value, Mapping)
@@ -119,7 +119,7 @@ class SAEClassifier(MomentClassifier):
     coef_encode_: NDArray
     coef_decode_: NDArray
     parameter_constraints: ClassVar = {
-        "lam": Either("cv", Number(above=0), _LAM_PER_DIRECTION),
+        "lam": Either("cv", Number(above=0), LAM_PER_DIRECTION),
         "direction": Either(*DIRECTIONS),
         "metric": Either(*METRICS),
         "lams": Either(None, Numbers(Number(above=0))),

@@ -1,0 +1,429 @@
+"""The semantic autoencoder with a hidden layer on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from zslearn._parameters import Either, Flag, Number, Whole
+from zslearn.core.comparison import METRICS, Direction, Metric
+from zslearn.core.nearest import Targets
+from zslearn.signatures import Signatures
+from zslearn.zero_shot.base import Features, dense
+from zslearn.zero_shot.deep.base import DeepClassifier
+from zslearn.zero_shot.deep.feature_space import FeatureSpace
+from zslearn.zero_shot.deep.two_sides import decoder_of, encoder_of, gelu, in_precision, through
+from zslearn.zero_shot.inputs import is_cv
+from zslearn.zero_shot.linear.sae import DIRECTIONS, LAM_PER_DIRECTION, WAYS, SAEClassifier
+from zslearn.zero_shot.normalization import normalized_signatures
+from zslearn.zero_shot.search import (
+    Fold,
+    Point,
+    choose_parameters,
+    grid_points,
+    held_out_accuracy,
+    left_open,
+    unseen_class_folds,
+)
+from zslearn.zero_shot.tags import ZeroShotTags
+
+# The paper's own space first: it is taken where nothing can be held out.
+SPACES: dict[str, tuple[Any, ...]] = {
+    "power": (1.0, 0.5),
+    "shrinkage": (None, 0.7),
+    "metric": ("cosine", "euclidean"),
+}
+STEPS = (0, 5, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1280, 1920, 2560)
+# Taken with one-hot signatures, where no class can be held out.
+STEPS_WITHOUT_FOLDS = 40
+
+
+class DeepSemanticAutoencoder(DeepClassifier):
+    """Semantic autoencoder whose encoder and decoder have a hidden layer beside the linear map.
+
+    The encoder is ``f(x) = W x + V₂ρ(V₁ x + a)``, the decoder ``g(s) = Mᵀ s + U₂ρ(U₁ s + b)``, with
+    ρ = GELU. W and M start at the closed-form solution of `SAEClassifier` and the hidden layers at
+    nothing, so that after no step the model *is* the semantic autoencoder and every gain is the
+    network's. A batch costs (each term in units of what it compares with)::
+
+        ‖g(s_y) − x‖² + ‖f(x) − s_y‖² + CE(scores over the seen classes, y) + ν ‖g(f(x)) − x‖²
+
+    The first two terms are those of the linear model; there are no more different signatures than
+    classes, so alone they overfit at once. The cross-entropy learns from every sample, and the last
+    term is the reconstruction that the linear model leaves out. How many steps are
+    taken is chosen by holding out seen classes, and none at all may be the answer.
+
+    Fitting needs PyTorch (``pip install 'zslearn[deep]'``); predicting and loading do not.
+
+    Parameters
+    ----------
+    signatures : Signatures, dict or DataFrame, optional
+        One vector per class, for seen and unseen classes; None means one-hot.
+    hidden : int, default=512
+        Units of each hidden layer.
+    tied : bool, default=False
+        Whether the decoder is the encoder turned around, ``g(s) = Wᵀ s + V₁ᵀρ(V₂ᵀ s + b)``.
+    direction : {"decode", "encode", "both"}, default="decode"
+        Where a sample and a class are compared.
+    metric : {"cv", "cosine", "euclidean", "dot"}, default="cv"
+        How they are compared; "cv" tries the cosine and the distance.
+    lam : "cv", float or dict, default="cv"
+        λ of the closed-form start, as in `SAEClassifier`.
+    power : "cv" or float, default="cv"
+        Exponent of ``sign(x)|x|^power`` of the features; "cv" tries 1 and 0.5.
+    shrinkage : "cv", None or float, default="cv"
+        Features are centered and whitened by the within-class covariance shrunk by this much (0
+        to 1), and signatures are centered; None leaves both as they are. "cv" tries None and 0.7.
+        Power, shrinkage and metric are chosen together, with the closed form.
+    n_steps : "cv" or int, default="cv"
+        Steps of the optimizer; 0 is the closed form. "cv" stops where held-out classes are
+        recognized best.
+    max_steps : int, default=160
+        Upper limit for ``n_steps="cv"``.
+    decode_weight, encode_weight, classify_weight : float, default=1.0
+        Weights of the first three terms.
+    softness : float, default=5.0
+        Temperature of the cross-entropy, in units of that at which the closed form is as sure of
+        the training samples as it is right. New classes are harder than those, hence above 1.
+    reconstruct_weight : float, default=0.1
+        ν.
+    learning_rate, weight_decay : float, default=1e-3 and 1e-4
+        Of AdamW.
+    batch_size : int, default=256
+        Samples in a batch.
+    feature_norm, signature_norm : {"l2", None}, default="l2"
+        Scale every sample and every signature to unit length, at fit and at prediction.
+    cv : int, default=5
+        Number of folds over classes.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where to train; "auto" takes CUDA where there is one.
+    random_state : int, default=0
+        Start of the hidden layers, order of the samples, and of the classes dealt to folds.
+    verbose : int, default=0
+        1 reports each fold on stderr, 2 also shows a progress bar of each training.
+
+    Attributes
+    ----------
+    parameters_ : dict of str to ndarray
+        Weights of both sides.
+    lam_ : dict
+        λ of the start, ``{"encode": ..., "decode": ...}``.
+    power_, shrinkage_, metric_ : float, float or None, str
+        The space in use.
+    n_steps_ : int
+        Steps taken.
+    loss_curve_ : ndarray of shape (n_steps,)
+        Loss of each step of the final training.
+    cv_results_ : dict or None
+        Accuracy on held-out classes after each number of steps, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
+
+    Examples
+    --------
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.zero_shot.deep import DeepSemanticAutoencoder
+    >>> data = make_zero_shot(random_state=0)
+    >>> split = data.split("standard")
+    >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
+    >>> clf = DeepSemanticAutoencoder(data.signatures, hidden=32, n_steps=20)
+    >>> clf = clf.fit(data.X[seen], data.y[seen])
+    >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.9
+    True
+    """
+
+    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
+        closed_form=False,
+        deterministic=False,
+        reference="outlook of Kodirov, Xiang & Gong, CVPR 2017; see docs/deep.md",
+    )
+    parameter_constraints: ClassVar = {
+        "hidden": Whole(1),
+        "tied": Flag(),
+        "direction": Either(*DIRECTIONS),
+        "metric": Either("cv", *METRICS),
+        "lam": Either("cv", Number(above=0), LAM_PER_DIRECTION),
+        "power": Either("cv", Number(above=0)),
+        "shrinkage": Either("cv", None, Number(least=0, most=1)),
+        "n_steps": Either("cv", Whole(0)),
+        "max_steps": Whole(0),
+        "decode_weight": Number(least=0),
+        "encode_weight": Number(least=0),
+        "classify_weight": Number(least=0),
+        "reconstruct_weight": Number(least=0),
+        "softness": Number(above=0),
+        "learning_rate": Number(above=0),
+        "weight_decay": Number(least=0),
+        "batch_size": Whole(1),
+    }
+    learned_shapes: ClassVar = {
+        "parameters_": "arrays",
+        "feature_mean_": "optional d",
+        "whitening_": "optional d d",
+        "signature_mean_": "optional k",
+    }
+    lam_: dict[str, float]
+
+    def __init__(
+        self,
+        signatures: Any = None,
+        *,
+        hidden: int = 512,
+        tied: bool = False,
+        direction: str = "decode",
+        metric: str = "cv",
+        lam: float | str | Mapping[str, float] = "cv",
+        power: float | str = "cv",
+        shrinkage: float | str | None = "cv",
+        n_steps: int | str = "cv",
+        max_steps: int = 160,
+        decode_weight: float = 1.0,
+        encode_weight: float = 1.0,
+        classify_weight: float = 1.0,
+        reconstruct_weight: float = 0.1,
+        softness: float = 5.0,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 1e-4,
+        batch_size: int = 256,
+        feature_norm: str | None = "l2",
+        signature_norm: str | None = "l2",
+        cv: int = 5,
+        device: str = "auto",
+        random_state: int | None = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.signatures = signatures
+        self.hidden = hidden
+        self.tied = tied
+        self.direction = direction
+        self.metric = metric
+        self.lam = lam
+        self.power = power
+        self.shrinkage = shrinkage
+        self.n_steps = n_steps
+        self.max_steps = max_steps
+        self.decode_weight = decode_weight
+        self.encode_weight = encode_weight
+        self.classify_weight = classify_weight
+        self.reconstruct_weight = reconstruct_weight
+        self.softness = softness
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.feature_norm = feature_norm
+        self.signature_norm = signature_norm
+        self.cv = cv
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def encode(self, X: Any) -> NDArray:
+        """Return the codes of samples, f(x).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_dimensions)
+            Comparable with normalized signatures, less `signature_mean_` if there is one.
+        """
+        return self._encode(self._ready_rows(X)[:])
+
+    def decode(self, S: ArrayLike) -> NDArray:
+        """Return the features that signatures stand for, g(s).
+
+        Parameters
+        ----------
+        S : array-like of shape (n_classes, n_dimensions)
+            Signatures as they were collected.
+
+        Returns
+        -------
+        ndarray of shape (n_classes, n_features)
+            In the space of `power_` and `shrinkage_`.
+        """
+        vectors = np.asarray(S, dtype=np.float64)
+        names = np.arange(len(vectors))
+        return self._decoded(normalized_signatures(vectors, names, self.signature_norm))
+
+    def _train(self, X: NDArray, y: NDArray[np.intp], device: Any) -> None:
+        X = X.astype(np.float64, copy=False)
+        space, start = self._chosen_start(X, y)
+        chosen = dict(self.best_params_)
+        self.power_, self.shrinkage_ = space["power"], space["shrinkage"]
+        self.metric_: Metric = space["metric"]
+        self.lam_ = start.lam_
+        steps = self._chosen_steps(X, y, device)
+        self.best_params_ = chosen | self.best_params_
+        self.n_steps_ = int(steps)
+        fitted = self._space(X, y, self.seen_signatures_)
+        self.feature_mean_, self.whitening_ = fitted.feature_mean, fitted.whitening
+        self.signature_mean_ = fitted.signature_mean
+        self.parameters_, losses = self._trained(X, y, self.seen_signatures_, (steps, ()), device)
+        self.loss_curve_ = np.array(losses)
+
+    def _chosen_start(self, X: NDArray, y: NDArray[np.intp]) -> tuple[Point, SAEClassifier]:
+        """Choose the space and λ by the closed form on held-out classes."""
+        points = grid_points(self, SPACES)
+        fits = [self._closed_form(X, y, self.seen_signatures_, point, self.lam) for point in points]
+        found = [fit.cv_results_ for fit in fits]
+        best = 0
+        if len(points) > 1 and None not in found:
+            reached = [results["mean_test_score"].max() for results in found if results]
+            best = int(np.argmax(reached))
+        lam = dict(fits[best].lam_)
+        self.best_params_ = left_open(self, {**points[best], "lam": lam})
+        return points[best], fits[best]
+
+    def _closed_form(
+        self, X: NDArray, y: NDArray[np.intp], S: NDArray, point: Point, lam: Any
+    ) -> SAEClassifier:
+        """Fit the semantic autoencoder in a space."""
+        space = FeatureSpace.of(
+            X,
+            y,
+            S,
+            power=point["power"],
+            shrinkage=point["shrinkage"],
+            unit=self.feature_norm == "l2",
+        )
+        names = np.array([f"{i:06d}" for i in range(len(S))])
+        table = None if self.signatures is None else Signatures(names, space.signatures(S))
+        sae = SAEClassifier(
+            table,
+            lam=lam,
+            direction=self.direction,
+            metric=point["metric"],
+            feature_norm=None,
+            signature_norm=None,
+            cv=self.cv,
+            random_state=self.random_state,
+        )
+        return sae.fit(space.features(X), names[y])
+
+    def _chosen_steps(self, X: NDArray, y: NDArray[np.intp], device: Any) -> int:
+        """Choose the number of steps on held-out classes."""
+        tried = [n for n in STEPS if n <= self.max_steps]
+        points = grid_points(self, {"n_steps": tried})
+
+        def judge(fold: Fold) -> list[float]:
+            return self._curve(X, fold, tried, device)
+
+        folds = unseen_class_folds(self, y)
+        without = min(STEPS_WITHOUT_FOLDS, self.max_steps) if is_cv(self.n_steps) else self.n_steps
+        point = choose_parameters(self, points, folds, judge, default={"n_steps": without})
+        return int(point["n_steps"])
+
+    def _curve(self, X: NDArray, fold: Fold, tried: list[int], device: Any) -> list[float]:
+        """Accuracy on the held-out classes of a fold after each number of steps."""
+        S, rows = self.seen_signatures_, X[fold.train]
+        space = self._space(rows, fold.y_train, S[fold.known])
+        tests, new = space.features(X[fold.held_out]), space.signatures(S[fold.new])
+        curve: list[float] = []
+
+        def look(weights: dict[str, NDArray], _: int) -> None:
+            scores = self._compared(weights, tests, self._targets(weights, new))
+            curve.append(held_out_accuracy(scores, fold.y_held_out))
+
+        course = (tried[-1], tuple(tried))
+        self._trained(rows, fold.y_train, S[fold.known], course, device, look)
+        return curve
+
+    def _trained(
+        self,
+        X: NDArray,
+        y: NDArray[np.intp],
+        S: NDArray,
+        course: tuple[int, tuple[int, ...]],
+        device: Any,
+        look: Any = None,
+    ) -> tuple[dict[str, NDArray], list[float]]:
+        """Solve the closed form in the chosen space and train from there."""
+        from zslearn.zero_shot.deep.autoencoder_training import Problem, train_autoencoder
+
+        point = {"power": self.power_, "shrinkage": self.shrinkage_, "metric": self.metric_}
+        start = self._closed_form(X, y, S, point, self.lam_)
+        space = self._space(X, y, S)
+        problem = Problem(
+            space.features(X), y, space.signatures(S), start.coef_encode_, start.coef_decode_
+        )
+        return train_autoencoder(problem, self._recipe(*course), device, self.random_state, look)
+
+    def _recipe(self, n_steps: int, looks: tuple[int, ...]) -> Any:
+        from zslearn.zero_shot.deep.autoencoder_training import Recipe
+        from zslearn.zero_shot.deep.training import Course
+
+        label = f"{type(self).__name__}, {n_steps} steps"
+        return Recipe(
+            ways=self._ways(),
+            metric=self.metric_,
+            hidden=self.hidden,
+            tied=self.tied,
+            decode=self.decode_weight,
+            encode=self.encode_weight,
+            classify=self.classify_weight,
+            reconstruct=self.reconstruct_weight,
+            softness=self.softness,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            course=Course(n_steps, self.batch_size, looks, label, self.verbose > 1),
+        )
+
+    def _space(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> FeatureSpace:
+        unit = self.feature_norm == "l2"
+        return FeatureSpace.of(X, y, S, power=self.power_, shrinkage=self.shrinkage_, unit=unit)
+
+    def _fitted_space(self) -> FeatureSpace:
+        return FeatureSpace(
+            self.power_,
+            self.feature_mean_,
+            self.whitening_,
+            self.signature_mean_,
+            self.feature_norm == "l2",
+        )
+
+    def _ways(self) -> tuple[Direction, ...]:
+        return tuple(way for way in WAYS if self.direction in (way, "both"))
+
+    def _prepare(self, S: NDArray) -> dict[Direction, Targets]:
+        return self._targets(self.parameters_, self._fitted_space().signatures(S))
+
+    def _score(self, X: Features, prepared: dict[Direction, Targets]) -> NDArray:
+        return self._compared(self.parameters_, self._fitted_space().features(dense(X)), prepared)
+
+    def _targets(self, weights: dict[str, NDArray], S: NDArray) -> dict[Direction, Targets]:
+        """Candidates, given in the space, as each direction compares with them."""
+        rows = {"encode": lambda: S, "decode": lambda: decoded(weights, S)}
+        return {way: Targets.of(rows[way](), self.metric_) for way in self._ways()}
+
+    def _compared(
+        self, weights: dict[str, NDArray], Z: NDArray, targets: dict[Direction, Targets]
+    ) -> NDArray:
+        parts = []
+        if "encode" in targets:
+            parts.append(targets["encode"].scores(encoded(weights, Z)))
+        if "decode" in targets:
+            parts.append(targets["decode"].scores(Z))
+        return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2
+
+    def _encode(self, X: Features) -> NDArray:
+        return encoded(self.parameters_, self._fitted_space().features(dense(X)))
+
+    def _decoded(self, S: NDArray) -> NDArray:
+        return decoded(self.parameters_, self._fitted_space().signatures(S))
+
+
+def encoded(weights: dict[str, NDArray], Z: NDArray) -> NDArray:
+    """f(x) of rows in the space, in their precision."""
+    return np.asarray(through(encoder_of(in_precision(weights, Z.dtype)), Z, gelu))
+
+
+def decoded(weights: dict[str, NDArray], S: NDArray) -> NDArray:
+    """g(s) of signatures in the space, in their precision."""
+    return np.asarray(through(decoder_of(in_precision(weights, S.dtype)), S, gelu))
