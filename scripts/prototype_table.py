@@ -2,7 +2,8 @@
 
     python scripts/prototype_table.py [--check]
 
-The results are those of the experiments splits, splits-parts, splits-hard and splits-few-seen.
+The results are those of the experiments splits, splits-spaces, splits-parts, splits-hard and
+splits-few-seen.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import pages
 
-from zslearn.reproduce import ResultsFile
+from zslearn.reproduce import ResultsFile, load_experiments
 from zslearn.reproduce.tables.class_splits import (
     PARTS,
     REFERENCE,
@@ -84,6 +85,10 @@ FIXED: dict[str, Column] = {
     "animals": ("animals28", "attributes", "proposed"),
     "animals, standard": ("animals28", "attributes", "standard"),
 }
+SPACES: dict[str, Column] = {
+    "CUB, sentences, 10 random": ("CUB", "sentences", "random"),
+    "AWA1, words, 10 random": ("AWA1", "word vectors", "random"),
+}
 CASES = ("20 seen", "50 seen", "100 seen", "1 per class", "5 per class", "20 per class")
 CASES += ("noisy attributes", "half missing")
 
@@ -102,8 +107,10 @@ def tables() -> dict[str, str]:
     whole = PARTS[()]
     main = [row for row in plain if part_of(row) == whole]
     parts = select(plain, method=REFERENCE)
+    few = load_experiments()["splits-spaces"].methods
     return {
         "splits": pivot(main, method_of, REFERENCE, SPLITS),
+        "spaces": pivot([r for r in main if r["method"] in few], method_of, REFERENCE, SPACES),
         "fixed splits": pivot(main, method_of, REFERENCE, FIXED),
         "ablation": pivot(parts, part_of, whole, SPLITS),
         "fixed ablation": pivot(parts, part_of, whole, FIXED),
