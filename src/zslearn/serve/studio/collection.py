@@ -56,6 +56,8 @@ class Collection:
         The group of each dimension.
     hidden : Signatures or None
         Descriptions that are known and left to the visitor.
+    recipe : tuple of str
+        Python lines that make X, y, train and signatures.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Collection:
     picture: Callable[[int, int], Pixels] | None = None
     groups: tuple[str, ...] | None = None
     hidden: Signatures | None = None
+    recipe: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
@@ -94,16 +97,17 @@ def open_shapes() -> Collection:
 
     groups = tuple(group for group, size in SHAPE_GROUPS for _ in range(size))
     shown = tuple(f"{name} {row}" for row, name in enumerate(names))
-    return from_dataset(data, "shapes", picture=picture, names=shown, groups=groups)
+    loads = ["from zslearn.serve.studio.shapes import load_shapes", "", "data = load_shapes()"]
+    return from_dataset(data, "shapes", picture=picture, names=shown, groups=groups, loads=loads)
 
 
 def open_animals(pictures: Path | None = None) -> Collection:
     """Return the bundled animals; with the folder of their photographs, if it is given."""
     data = load_animals()
     names = tuple(data.image_files or ())
-    if pictures is None:
-        return from_dataset(data, "animals", names=names)
-    return from_dataset(data, "animals", names=names, picture=_photographs(pictures, names))
+    picture = None if pictures is None else _photographs(pictures, names)
+    loads = ["from zslearn.datasets import load_animals", "", "data = load_animals()"]
+    return from_dataset(data, "animals", names=names, picture=picture, loads=loads)
 
 
 def from_dataset(
@@ -113,6 +117,7 @@ def from_dataset(
     names: Sequence[str] | None = None,
     picture: Callable[[int, int], Pixels] | None = None,
     groups: tuple[str, ...] | None = None,
+    loads: Sequence[str] = (),
 ) -> Collection:
     """Return a data set as a collection, split as the generalized protocol does."""
     task = GeneralizedProtocol().task(data)
@@ -130,7 +135,21 @@ def from_dataset(
         picture,
         groups,
         data.signatures.subset(waiting) if waiting else None,
+        (*loads, *_split_lines(waiting)),
     )
+
+
+def _split_lines(waiting: Sequence[str]) -> list[str]:
+    """Return the Python lines that take a data set apart as `from_dataset` does."""
+    dropped = f".drop({list(waiting)!r})" if waiting else ""
+    return [
+        "from zslearn.evaluation import GeneralizedProtocol",
+        "",
+        "X, y = data.X, data.y.astype(str)",
+        "train = GeneralizedProtocol().task(data).train",
+        f"signatures = data.signatures{dropped}",
+        "",
+    ]
 
 
 def _photographs(folder: Path, names: Sequence[str]) -> Callable[[int, int], Pixels]:

@@ -14,7 +14,7 @@ from zslearn.serve.errors import RequestError, refuse
 from zslearn.serve.json_text import read_json, write_json
 from zslearn.serve.responses import json_response
 from zslearn.serve.state import read_request, server_of
-from zslearn.serve.studio import curves, maps, views
+from zslearn.serve.studio import curves, exports, maps, views
 from zslearn.serve.studio.cautions import cautions, nearest
 from zslearn.serve.studio.entrance import closed
 from zslearn.serve.studio.requests import (
@@ -26,6 +26,7 @@ from zslearn.serve.studio.requests import (
     vocabulary,
 )
 from zslearn.serve.studio.session import Session, View
+from zslearn.serve.studio.snapshot import snapshot_html
 from zslearn.serve.studio.studio import Studio
 from zslearn.serve.studio.thumbnails import PICTURE
 
@@ -35,6 +36,12 @@ KINDS = {
     ".css": "text/css",
     ".svg": "image/svg+xml",
     ".json": "application/json",
+}
+EXPORTED = {
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".py": "text/x-python",
+    ".zsl": "application/octet-stream",
 }
 MOST_BODY = 4 * 2**20
 Answer = Callable[[Studio, Request], Awaitable[Response]]
@@ -151,6 +158,36 @@ async def phrase(studio: Studio, request: Request) -> Response:
         }
 
     return json_response(await studio.run(understood))
+
+
+async def export(studio: Studio, request: Request) -> Response:
+    """Send something to take home."""
+    session, name = studio.opened(), request.path_params["name"]
+    if name == "snapshot.html":
+        xy = await server_of(request).pool.run(studio.map, session, "pca")
+        return attachment(name, await studio.run(snapshot_html, session, xy))
+    makers = {
+        "classes.csv": exports.classes_csv,
+        "model.zsl": exports.model_file,
+        "model.py": exports.python_lines,
+    }
+    if name not in makers:
+        raise RequestError(404, f"there is no export {name!r:.40}.")
+    return attachment(name, await studio.run(makers[name], session))
+
+
+async def selection(studio: Studio, request: Request) -> Response:
+    """Send some samples as CSV."""
+    numbers = (await read_object(request)).get("ids")
+    content = await studio.run(exports.selection_csv, studio.opened(), numbers)
+    return attachment("selection.csv", content)
+
+
+def attachment(name: str, content: bytes) -> Response:
+    """Return a file that the browser saves."""
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    kind = EXPORTED[name[name.rfind(".") :]]
+    return Response(content, headers=headers, media_type=kind)
 
 
 async def one_class(studio: Studio, request: Request) -> Response:
@@ -302,6 +339,8 @@ ADDRESSES: list[tuple[str, str, Answer]] = [
     ("GET", "lambda", lam),
     ("GET", "events", events),
     ("POST", "phrase", phrase),
+    ("POST", "export/selection.csv", selection),
+    ("GET", "export/{name}", export),
     ("GET", "classes/{number}", one_class),
     ("GET", "samples/{number}", sample),
     ("POST", "samples/{number}/intervene", intervene),

@@ -43,7 +43,7 @@ def state_of(session: Session) -> dict[str, Any]:
         "methods": [_method(session, name) for name in session.methods.offered],
         "method": state.method,
         "compare": state.compare,
-        "dimensions": _dimensions(session),
+        "dimensions": dimensions_of(session),
         "classes": _classes(session, view),
         "suggestion": suggestion(session),
         "summary": view.answers.summary,
@@ -235,7 +235,8 @@ def _method(session: Session, name: str) -> dict[str, Any]:
     }
 
 
-def _dimensions(session: Session) -> list[dict[str, Any]]:
+def dimensions_of(session: Session) -> list[dict[str, Any]]:
+    """Return the dimensions, each with its range over the training classes."""
     table, groups = session.collection.signatures, session.collection.groups
     low, high = session.ranges()
     named = table.dimensions != TEXT_DIMENSIONS and not all(
