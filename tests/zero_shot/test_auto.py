@@ -23,7 +23,7 @@ from zslearn.zero_shot.auto import judging
 from zslearn.zero_shot.auto.choice import guarded, mean_after_choice
 from zslearn.zero_shot.auto.diagnosis import shuffled
 from zslearn.zero_shot.auto.expectation import LearningCurve, accuracy_among, expect
-from zslearn.zero_shot.auto.judging import FoldRanks
+from zslearn.zero_shot.auto.fold_ranks import FoldRanks
 from zslearn.zero_shot.auto.portfolio import default_names, members_of
 
 QUICK = [RRZSLClassifier(lam=1.0), SAEClassifier(lam=1.0, direction="encode")]

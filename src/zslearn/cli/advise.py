@@ -140,7 +140,7 @@ def next_command(arguments: list[str], member: str) -> str:
         if not skip and text != "--json" and not text.startswith("--time-budget"):
             kept.append(text)
         skip = text == "--time-budget"
-    plain = ">" not in member and "+" not in member
+    plain = " " not in member
     method = ["--method", member] if plain else ["--method", "auto", "-P"]
     extra = [] if plain else [f'portfolio=["{member}"]']
     return shlex.join(["zslearn", "fit", *kept, *method, *extra, "--save", "model.zsl"])

@@ -16,7 +16,9 @@ from zslearn.zero_shot.registry import DEEP
 ESTIMATORS = {
     "SemanticAutoencoder": "zslearn.autoencoder:SemanticAutoencoder",
     "SemanticAutoencoderCV": "zslearn.autoencoder:SemanticAutoencoderCV",
+    "AverageClassifier": "zslearn.zero_shot.auto.average:AverageClassifier",
     "ImageSegmenter": "zslearn.cluster:ImageSegmenter",
+    "SignedRoot": "zslearn.zero_shot.auto.signed_root:SignedRoot",
 }
 # Estimators of scikit-learn whose fitted state is numbers, text and arrays, by module.
 SCIKIT_LEARN = {
@@ -54,7 +56,7 @@ FUNCTIONS = {
 # Dataclasses and named tuples that fitted estimators hold.
 RECORDS = {
     "Expectation": "zslearn.zero_shot.auto.expectation:Expectation",
-    "FoldRanks": "zslearn.zero_shot.auto.judging:FoldRanks",
+    "FoldRanks": "zslearn.zero_shot.auto.fold_ranks:FoldRanks",
     "LearningCurve": "zslearn.zero_shot.auto.expectation:LearningCurve",
     "Moments": "zslearn.core.moments:Moments",
     "PairMoments": "zslearn.core.moments:PairMoments",

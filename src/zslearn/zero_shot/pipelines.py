@@ -36,6 +36,12 @@ def frozen(fitted: Any) -> Any:
     return clone(fitted).set_params(**{name: last.frozen()})
 
 
+def set_signatures(classifier: Any, signatures: Any) -> None:
+    """Set the class table of a classifier, or of the one it wraps."""
+    names = [name for name in classifier.get_params() if name.split("__")[-1] == "signatures"]
+    classifier.set_params(**{min(names, key=len): signatures})
+
+
 CLASSIFIER = Constraint(
     "a zero-shot classifier such as SAEClassifier(signatures), or a pipeline that ends in one",
     lambda value: isinstance(last_step(value), ZeroShotClassifier),

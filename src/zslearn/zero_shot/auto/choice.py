@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.zero_shot.auto.judging import FoldRanks
+from zslearn.zero_shot.auto.fold_ranks import FoldRanks
 
-# Accuracy that simplicity may cost on held-out classes.
-MOST_GIVEN_AWAY = 0.01
+# Accuracy that simplicity may cost on held-out classes, and that a mean of members must bring.
+A_POINT = 0.01
 
 
 def class_table(folds: Sequence[Sequence[FoldRanks]], n_classes: int) -> NDArray:
@@ -39,17 +39,21 @@ def class_table(folds: Sequence[Sequence[FoldRanks]], n_classes: int) -> NDArray
     return table[~np.isnan(table).any(axis=1)]
 
 
-def guarded(table: NDArray) -> int:
+def guarded(table: NDArray, n_single: int | None = None) -> int:
     """Return the first member whose mean is within one standard error of the best, or a point.
 
     The standard error is that of the difference to the best, over classes: members are compared
     on the same classes, so what makes a class hard for all of them does not count. With few classes
-    it is large, so that no more than one point of accuracy is given away for simplicity.
+    it is large, so that no more than one point of accuracy is given away for simplicity. A mean of
+    several members, which costs as much as all of them, has to be better than every single one by
+    both one standard error and a point.
 
     Parameters
     ----------
     table : ndarray of shape (n_classes, n_members)
-        Accuracies; the simplest member first.
+        Accuracies; the simplest member first, means of several last.
+    n_single : int, optional
+        How many members are no means; by default all.
 
     Returns
     -------
@@ -62,10 +66,19 @@ def guarded(table: NDArray) -> int:
     >>> guarded(clearly_worse)
     1
     """
-    best = int(table.mean(axis=0).argmax())
-    lost = table[:, [best]] - table
-    allowed = np.minimum(np.nan_to_num(standard_errors(lost)), MOST_GIVEN_AWAY)
+    means = table.mean(axis=0)
+    best_single, best = int(means[:n_single].argmax()), int(means.argmax())
+    gain = table[:, [best]] - table[:, [best_single]]
+    if gain.mean() > max(_errors(gain)[0], A_POINT):
+        return best
+    lost = table[:, [best_single]] - table[:, :n_single]
+    allowed = np.minimum(_errors(lost), A_POINT)
     return int(np.flatnonzero(lost.mean(axis=0) <= allowed)[0])
+
+
+def _errors(differences: NDArray) -> NDArray:
+    """Standard errors of differences; none of a single class."""
+    return np.nan_to_num(standard_errors(differences))
 
 
 def standard_errors(table: NDArray) -> NDArray:
@@ -75,7 +88,9 @@ def standard_errors(table: NDArray) -> NDArray:
     return np.asarray(table.std(axis=0, ddof=1) / np.sqrt(len(table)))
 
 
-def mean_after_choice(table: NDArray, n_draws: int = 400, seed: int = 0) -> float:
+def mean_after_choice(
+    table: NDArray, n_single: int | None = None, n_draws: int = 400, seed: int = 0
+) -> float:
     """Return the mean accuracy of the choice on classes that had no part in it.
 
     The best of several means is too high by chance. Classes are drawn with replacement, the member
@@ -86,6 +101,8 @@ def mean_after_choice(table: NDArray, n_draws: int = 400, seed: int = 0) -> floa
     ----------
     table : ndarray of shape (n_classes, n_members)
         Accuracies of held-out classes.
+    n_single : int, optional
+        How many members are no means; they come first.
     n_draws, seed : int
         Number of draws and their seed.
 
@@ -105,5 +122,5 @@ def mean_after_choice(table: NDArray, n_draws: int = 400, seed: int = 0) -> floa
         drawn = rng.integers(0, n, n)
         left = np.setdiff1d(np.arange(n), drawn)
         if len(left):
-            found.append(table[left, guarded(table[drawn])].mean())
+            found.append(table[left, guarded(table[drawn], n_single)].mean())
     return float(np.mean(found)) if found else float(table.mean(axis=0).max())

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zslearn._parameters import Either, Number, Whole, check_parameters
@@ -21,16 +20,25 @@ from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnWarning
 from zslearn.model_selection import Choice
 from zslearn.signatures import Signatures
+from zslearn.zero_shot.auto.averaging import with_averages
+from zslearn.zero_shot.auto.budget import Budget
 from zslearn.zero_shot.auto.choice import class_table, guarded, mean_after_choice
 from zslearn.zero_shot.auto.diagnosis import learning_curve, shuffled_accuracy
 from zslearn.zero_shot.auto.expectation import Expectation, LearningCurve, expect
-from zslearn.zero_shot.auto.judging import Budget, Outcome, Record, Task, judge
+from zslearn.zero_shot.auto.judging import Outcome, Record, Task, judge, n_steps
 from zslearn.zero_shot.auto.leaderboard import Leaderboard
-from zslearn.zero_shot.auto.portfolio import PORTFOLIO, PREPROCESS, default_names, members_of
+from zslearn.zero_shot.auto.portfolio import (
+    PORTFOLIO,
+    PREPROCESS,
+    Member,
+    default_names,
+    members_of,
+)
 from zslearn.zero_shot.auto.rows import leaderboard_rows
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, remedy
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import as_signatures, single
+from zslearn.zero_shot.pipelines import frozen
 from zslearn.zero_shot.score_form import ScoreForm
 from zslearn.zero_shot.tags import ZeroShotTags
 from zslearn.zero_shot.weights import refuses_weights
@@ -45,9 +53,9 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
 
     Members are pipelines: a preparation of the features, and a method. They are judged by
     cross-validation over the seen classes, in stages: all of them on few rows, the best ones on
-    more rows and more repeats. The simplest member whose accuracy is within one standard error of
-    the best, and within one point, is fitted on all rows and answers from then on. No sample of an
-    unseen class takes part.
+    more rows and more repeats, and the means of the scores of the best two, three and four. The
+    simplest of them whose accuracy is within one standard error of the best, and within one point,
+    is fitted on all rows and answers from then on. No sample of an unseen class takes part.
 
     Parameters
     ----------
@@ -57,16 +65,18 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
     portfolio : "default" or list, default="default"
         Members, the simplest first: names such as "sae", "standardize > prototype-regression" or
         "standardize > dap + naive-bayes", unfitted zero-shot classifiers, or pipelines that end in
-        one. A single member is fitted without being judged.
+        one. Before a name may stand a block of the signatures, as in "word vectors: sae", which the
+        member then sees alone. A single member is judged for what to expect of it.
     preprocess : "all", None or list, default="all"
-        Preparations in the default portfolio, of "standardize", "quantile" and "nystroem"; None is
-        features as they are, scaled to unit length by most methods.
+        Preparations in the default portfolio, of "root" (signed square root), "standardize",
+        "quantile" and "nystroem"; None is features as they are, scaled to unit length by most
+        methods.
     time_budget : float, optional
         Seconds that `fit` may take, about. Members for which there is no time are left out, so that
         the choice then depends on the machine.
-    cv : "auto" or int, default="auto"
+    cv : "auto", int or None, default="auto"
         Folds over the seen classes. "auto" holds out as many classes as there are unseen ones, in 2
-        to 5 folds.
+        to 5 folds. None judges nothing and takes the first member.
     random_state : int or None, default=0
         Seed of rows, folds and preparations.
     verbose : int, default=0
@@ -117,7 +127,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         "portfolio": PORTFOLIO,
         "preprocess": PREPROCESS,
         "time_budget": Either(None, Number(above=0)),
-        "cv": Either("auto", Whole(2)),
+        "cv": Either("auto", None, Whole(2)),
     }
     learned_shapes: ClassVar = {"seen_signatures_": None}
 
@@ -128,7 +138,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         portfolio: Any = "default",
         preprocess: Any = "all",
         time_budget: float | None = None,
-        cv: int | str = "auto",
+        cv: int | str | None = "auto",
         random_state: int | None = 0,
         verbose: int = 0,
     ) -> None:
@@ -179,29 +189,26 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         check_parameters(self)
         X, labels = self._validated(X, y)
         task = self._task(X, labels)
-        names = default_names(
-            X.shape[1], preprocess=self.preprocess, sparse=bool(sparse.issparse(X))
-        )
-        members = members_of(self.portfolio, names, self.random_state)
-        total = 12 * len(members) if len(members) > 1 else 0
-        with progress_bar(total, "judging", "fit", show=self.verbose > 0) as bar:
-            outcome = judge(
-                task, members if len(members) > 1 else [], budget, tick=bar.update, say=self._say
-            )
-        taken = self._taken(outcome, len(task.classes))
+        members = self._members(task)
+        judged = members if self.cv is not None else []
+        total = n_steps(task, len(judged))
+        with progress_bar(total, "judging", "repeat", show=self.verbose > 0) as bar:
+            outcome = judge(task, judged, budget, tick=bar.update, say=self._say)
+        outcome = with_averages(task, outcome, budget)
+        taken = self._taken(outcome)
         self._refit(task, taken, members, outcome)
         self._conclude(task, outcome, taken, budget)
         return self
 
     def frozen(self) -> ZeroShotClassifier:
-        """Return an unfitted copy that knows the member taken alone, with its parameters.
+        """Return an unfitted copy that fits the member taken with its parameters, unjudged.
 
         Returns
         -------
         AutoZeroShotClassifier
         """
         check_is_fitted(self)
-        return clone(self).set_params(portfolio=[_frozen(self.pipeline_)])
+        return clone(self).set_params(portfolio=[frozen(self.pipeline_)], cv=None)
 
     def add_classes(self, new: Signatures | Mapping[Any, ArrayLike]) -> AutoZeroShotClassifier:
         """Make new classes predictable. See `ZeroShotClassifier`."""
@@ -225,7 +232,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         if not self.ranks_:
             raise InvalidInputError(
                 "nothing was judged on held-out classes, so there is nothing to expect. Fit at "
-                "least four seen classes and two members."
+                "least four seen classes, and leave cv and time_budget as they are."
             )
         growth = 0.0
         if self.learning_curve_ is not None:
@@ -248,25 +255,43 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         n_folds = self._n_folds(table)
         return Task(X, labels, index, self.seen_classes_, table, n_folds, self.random_state)
 
+    def _members(self, task: Task) -> list[Member]:
+        """Return what may be taken, the simplest first."""
+        spaces = [] if task.signatures is None else list(task.signatures.blocks)
+        names = default_names(
+            task.X.shape[1],
+            preprocess=self.preprocess,
+            sparse=bool(sparse.issparse(task.X)),
+            spaces=spaces,
+        )
+        return members_of(self.portfolio, names, self.random_state, spaces)
+
     def _n_folds(self, table: Signatures | None) -> int:
         """Folds that hold out as many classes as are unseen; 0 if none can be made."""
         n_classes = len(self.seen_classes_)
+        if self.cv is None or (n_classes < 4 and table is not None):
+            return 0
         if table is None:
             return 3 if self.cv == "auto" else int(self.cv)
-        if n_classes < 4:
-            return 0
         if self.cv != "auto":
             return min(int(self.cv), n_classes // 2)
         n_unseen = max(2, int((~np.isin(table.names, self.seen_classes_)).sum()))
         return int(np.clip(round(n_classes / n_unseen), 2, min(MAX_FOLDS, n_classes // 2)))
 
-    def _taken(self, outcome: Outcome, n_classes: int) -> Record | None:
+    def _taken(self, outcome: Outcome) -> Record | None:
         """Return the simplest finalist that is not clearly below the best."""
         if not outcome.finalists:
             return None
-        ordered = [one for one in outcome.records if any(one is two for two in outcome.finalists)]
-        table = class_table([one.folds(outcome.n_rows) for one in ordered], n_classes)
-        return ordered[guarded(table)]
+        table, ordered, n_single = self._compared(outcome)
+        return ordered[guarded(table, n_single)]
+
+    def _compared(self, outcome: Outcome) -> tuple[NDArray, list[Record], int]:
+        """Return accuracies of classes × finalists, the finalists, and how many are no means."""
+        final = {id(one) for one in outcome.finalists}
+        ordered = [one for one in outcome.records if id(one) in final]
+        folds = [one.folds(outcome.n_rows) for one in ordered]
+        n_single = sum(not one.is_mean for one in ordered)
+        return class_table(folds, len(self.seen_classes_)), ordered, n_single
 
     def _refit(
         self, task: Task, taken: Record | None, members: list[Any], outcome: Outcome
@@ -274,7 +299,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         """Fit the member taken on all rows."""
         if taken is not None:
             member = taken.member
-        elif len(members) == 1:
+        elif self.cv is None:
             member = members[0]
         else:
             member = next((one for one in members if one.name == FALLBACK), members[0])
@@ -302,8 +327,9 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         self.shuffled_accuracy_: float | None = None
         if taken is None:
             return
-        self.best_params_ = {"portfolio": taken.member.name}
-        self.cv_results_ = _results(outcome)
+        if len(outcome.records) > 1:
+            self.best_params_ = {"portfolio": taken.member.name}
+            self.cv_results_ = _results(outcome)
         if task.signatures is None:
             return
         self._measure(task, outcome, taken, budget)
@@ -312,18 +338,17 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         """Find out what to expect of the member taken."""
         self.ranks_ = taken.folds(outcome.n_rows)
         n_classes = len(task.classes)
-        ordered = [one.folds(outcome.n_rows) for one in outcome.finalists]
-        table = class_table(ordered, n_classes)
+        table, _, n_single = self._compared(outcome)
         own = class_table([self.ranks_], n_classes).mean()
-        self.optimism_ = max(0.0, float(own) - mean_after_choice(table))
-        frozen = _frozen(self.pipeline_)
+        self.optimism_ = max(0.0, float(own) - mean_after_choice(table, n_single))
+        again = frozen(self.pipeline_)
 
         def may_go_on() -> bool:
             return budget.allows(task.n_folds * taken.seconds_for(min(len(task.labels), 2000)))
 
         self._say("shuffled signatures and learning curve")
-        self.shuffled_accuracy_ = shuffled_accuracy(task, frozen, may_go_on)
-        self.learning_curve_ = learning_curve(task, frozen, may_go_on)
+        self.shuffled_accuracy_ = shuffled_accuracy(task, again, may_go_on)
+        self.learning_curve_ = learning_curve(task, again, may_go_on)
         n_unseen = int((~np.isin(task.signatures.names, task.classes)).sum())
         held_out = round(n_classes / task.n_folds)
         self.expected_accuracy_ = self.expected_accuracy(max(2, n_unseen or held_out))
@@ -376,13 +401,6 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
                 "runtimes are not told. Export pipeline_ in place of the classifier."
             )
         return self.estimator_._form(prepared)
-
-
-def _frozen(pipeline: Pipeline) -> Pipeline:
-    """Return an unfitted copy of a fitted pipeline, with what its classifier chose as numbers."""
-    before = [(name, clone(step)) for name, step in pipeline.steps[:-1]]
-    name, last = pipeline.steps[-1]
-    return Pipeline([*before, (name, last.frozen())])
 
 
 def _results(outcome: Outcome) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def _mean(
         return None
     try:
         jobs = [(_pipeline(frozen, table, len(train)), train, held) for train, held in folds]
-        return float(np.mean([ranks.accuracies.mean() for ranks, _ in rank_folds(task, jobs)]))
+        return float(np.mean([one.ranks.accuracies.mean() for one in rank_folds(task, jobs)]))
     except FAILURES:
         return None
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import gammaln
 
-from zslearn.zero_shot.auto.judging import FoldRanks
+from zslearn.zero_shot.auto.fold_ranks import FoldRanks
 
 LEVEL = 0.9
 # Held-out classes that are all right do not promise that all others will be.

@@ -8,14 +8,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from zslearn.core.threads import map_in_order, n_threads
+from zslearn.zero_shot.auto.average import score_scale
+from zslearn.zero_shot.auto.budget import Budget
+from zslearn.zero_shot.auto.fold_ranks import FoldRanks
 from zslearn.zero_shot.auto.portfolio import Member
+from zslearn.zero_shot.pipelines import features_of, last_step
 from zslearn.zero_shot.search import even_rows, folds_of_classes, parameter_folds
 
 Rows = NDArray[np.intp]
@@ -27,8 +31,12 @@ STAGES = ((600, 24), (1000, 36), (5000, 48))
 _NARROW, _MORE, _MOST_REPEATS = 256, 2, 12
 # Members that go on: a share of them, and at the end a few.
 _SHARE, _LEAST, _FINALISTS = 1 / 3, 6, 4
-# How the time of a fit grows with the rows.
-_GROWTH = 1.2
+# How the time of a fit grows with the rows, as far as it is not known better.
+_GROWTH, _SLOWEST_GROWTH, _FASTEST_GROWTH = 0.8, 0.2, 1.5
+# Rows on which a member that may be slow is tried before it is judged, if there is a time budget.
+_TRIAL = 100
+# Training rows that the scale of scores is measured on in a fold.
+_SCALE_ROWS = 200
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,12 @@ class Task:
         """Rows of a stage, drawn evenly from the classes."""
         return even_rows(self.index, limit, np.random.default_rng(self.seed))
 
+    def held_out(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Return the classes of held-out rows, and the candidates among which they are ranked."""
+        truth = self.index[rows]
+        every = np.arange(len(self.classes))
+        return truth, every if self.signatures is None else np.unique(truth)
+
     def folds(self, rows: Rows, repeat: int) -> list[tuple[Rows, Rows]]:
         """Training and held-out rows of every fold of a repeat."""
         seed = None if self.seed is None else (self.seed + 7919 * repeat) % 2**32
@@ -76,6 +90,24 @@ class Task:
         return [(rows[~held], rows[held]) for held in (np.isin(y, fold) for fold in every)]
 
 
+class Judged(NamedTuple):
+    """One fold of a member.
+
+    Attributes
+    ----------
+    ranks : FoldRanks
+        Where the true classes were ranked.
+    standard : ndarray of shape (n_samples, n_candidates)
+        Scores of the held-out samples, divided by the scale of the member.
+    seconds : float
+        Time of the fit and of the scores.
+    """
+
+    ranks: FoldRanks
+    standard: NDArray
+    seconds: float
+
+
 @dataclass
 class Record:
     """What is known of a member.
@@ -84,33 +116,35 @@ class Record:
     ----------
     member : Member
         The member.
-    ranks : dict of (rows, repeat) to list of FoldRanks
+    found : dict of (rows, repeat) to list of Judged
         What was found, by stage and repeat.
     seconds : float
         Time of its fits and predictions.
-    per_fold : float
-        Seconds of its last fold.
-    n_rows : int
-        Rows of the stage of that fold.
+    times : dict of int to float
+        Seconds of a fold by the rows of its stage.
     reason : str
         Why it was not judged further; empty if it got to the end.
+    is_mean : bool
+        Whether it is the mean of other records.
     """
 
     member: Member
-    ranks: dict[tuple[int, int], list[FoldRanks]] = field(default_factory=dict)
+    found: dict[tuple[int, int], list[Judged]] = field(default_factory=dict)
     seconds: float = 0.0
-    per_fold: float = 0.0
-    n_rows: int = 0
+    times: dict[int, float] = field(default_factory=dict)
     reason: str = ""
+    is_mean: bool = False
 
     @property
     def most_rows(self) -> int:
         """Rows of the largest stage it was judged in; 0 if there is none."""
-        return max((rows for rows, _ in self.ranks), default=0)
+        return max((rows for rows, _ in self.found), default=0)
 
     def folds(self, n_rows: int) -> list[FoldRanks]:
         """Return every fold of a stage."""
-        return [fold for (rows, _), folds in self.ranks.items() if rows == n_rows for fold in folds]
+        return [
+            one.ranks for (rows, _), some in self.found.items() if rows == n_rows for one in some
+        ]
 
     def score(self, n_rows: int) -> float:
         """Mean accuracy over the folds of a stage; NaN if there are none."""
@@ -118,8 +152,16 @@ class Record:
         return float(np.mean(found)) if found else math.nan
 
     def seconds_for(self, n_rows: int) -> float:
-        """Guess the time of a fit on other rows by that of the last fold."""
-        return self.per_fold * (n_rows / self.n_rows) ** _GROWTH if self.n_rows else 0.0
+        """Guess the time of a fit on other rows by those of its folds; 0 if there are none."""
+        if not self.times:
+            return 0.0
+        *earlier, last = sorted(self.times)
+        growth = _GROWTH
+        if earlier and self.times[last] > self.times[earlier[-1]] > 0:
+            ratio = math.log(self.times[last] / self.times[earlier[-1]])
+            growth = ratio / math.log(last / earlier[-1])
+        growth = min(max(growth, _SLOWEST_GROWTH), _FASTEST_GROWTH)
+        return self.times[last] * float((n_rows / last) ** growth)
 
 
 @dataclass(frozen=True)
@@ -129,83 +171,21 @@ class Outcome:
     Attributes
     ----------
     records : list of Record
-        In the order of the members.
+        In the order of the members; means of several come last.
     finalists : list of Record
-        Members that were judged in the last stage that all its members finished.
-    n_rows : int
-        Rows of that stage; 0 if nothing could be judged.
+        Members that were judged in the last stage that all its members finished, and their means.
+    rows : ndarray of int
+        Rows of that stage; none if nothing could be judged.
     """
 
     records: list[Record]
     finalists: list[Record]
-    n_rows: int
-
-
-@dataclass(frozen=True)
-class FoldRanks:
-    """Where the true classes were ranked in one fold.
-
-    Attributes
-    ----------
-    classes : ndarray of int of shape (n_held_out,)
-        The classes tested.
-    shares : ndarray of shape (n_held_out, n_candidates)
-        Share of the samples of each class whose true class had 0, 1, 2, ... candidates before it.
-    """
-
-    classes: Rows
-    shares: NDArray
+    rows: Rows
 
     @property
-    def accuracies(self) -> NDArray:
-        """Share of each class that is right."""
-        return self.shares[:, 0]
-
-    @classmethod
-    def of(cls, scores: NDArray, truth: Rows, candidates: Rows) -> FoldRanks:
-        """Rank samples by their scores, of shape (n_samples, n_candidates).
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples, n_candidates)
-            Larger is better; the first of equal candidates is the answer.
-        truth : ndarray of shape (n_samples,)
-            Classes.
-        candidates : ndarray of shape (n_candidates,)
-            Classes of the columns, ascending.
-        """
-        column = np.searchsorted(candidates, truth)
-        own = scores[np.arange(len(truth)), column][:, None]
-        before = np.arange(scores.shape[1]) < column[:, None]
-        ranks = ((scores > own) | ((scores == own) & before)).sum(axis=1)
-        tested, row = np.unique(truth, return_inverse=True)
-        counts = np.zeros((len(tested), scores.shape[1]))
-        np.add.at(counts, (row, ranks), 1.0)
-        return cls(tested, counts / counts.sum(axis=1, keepdims=True))
-
-
-@dataclass(frozen=True)
-class Budget:
-    """Seconds that may pass; None is no limit."""
-
-    start: float
-    seconds: float | None
-
-    def allows(self, more: float) -> bool:
-        """Say whether so many seconds more are within the budget."""
-        return self.seconds is None or perf_counter() - self.start + more <= self.seconds
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A budget of which some seconds are set aside."""
-
-    budget: Budget
-    reserve: float
-
-    def allows(self, more: float) -> bool:
-        """Say whether so many seconds more leave the reserve untouched."""
-        return self.budget.allows(more + self.reserve)
+    def n_rows(self) -> int:
+        """Number of rows of the stage."""
+        return len(self.rows)
 
 
 def judge(
@@ -218,9 +198,10 @@ def judge(
 ) -> Outcome:
     """Judge members by successive halving.
 
-    Every stage takes more rows and repeats than the one before, and judges the best members of it.
-    With a time budget a member is left out whose next fold would take longer than is left once the
-    time to fit the best member on all rows is set aside.
+    Every stage takes more rows and repeats than the one before, and judges the best members of it;
+    a few members are judged in the last stage at once. With a time budget a member is left out
+    whose next fold would take longer than is left once the time to fit the best member on all rows
+    is set aside.
 
     Parameters
     ----------
@@ -238,27 +219,68 @@ def judge(
     Outcome
     """
     records = [Record(member) for member in members]
-    finalists, n_rows = records, 0
-    for stage, (limit, times) in enumerate(STAGES, 1):
+    finalists, judged_rows = records, np.arange(0)
+    for stage, (limit, times) in _stages(task, len(members)):
         rows = task.rows(limit)
-        entrants = records if stage == 1 else _best(finalists, n_rows, stage, len(records))
+        n_before = len(judged_rows)
+        entrants = _best(finalists, n_before, stage, len(records)) if n_before else records
         say(f"stage {stage}: {len(entrants)} members on {len(rows)} rows")
         for repeat in range(_n_repeats(task, times)):
             for record in entrants:
-                reserve = _refit_seconds(finalists, n_rows, len(task.labels))
-                _judge_repeat(task, record, rows, repeat, Limit(budget, reserve), tick)
-        done = [record for record in entrants if (len(rows), 0) in record.ranks]
-        failed = [record for record in entrants if not record.ranks]
-        if not done or (stage > 1 and len(done) + len(failed) < len(entrants)):
+                judge_repeat(task, record, rows, repeat, _Limit(budget, entrants, len(task.labels)))
+                tick(1)
+        done = [record for record in entrants if (len(rows), 0) in record.found]
+        failed = [record for record in entrants if not record.found]
+        if not done or (n_before and len(done) + len(failed) < len(entrants)):
             break
-        finalists, n_rows = done, len(rows)
-    return Outcome(records, finalists if n_rows else [], n_rows)
+        finalists, judged_rows = done, rows
+    return Outcome(records, finalists if len(judged_rows) else [], judged_rows)
+
+
+def n_steps(task: Task, n_members: int) -> int:
+    """Return how often `judge` will call `tick` at most."""
+    total, left = 0, n_members
+    for stage, (_, times) in _stages(task, n_members):
+        left = min(left, _n_entrants(stage, n_members)) if total else left
+        total += left * _n_repeats(task, times)
+    return total
+
+
+def _stages(task: Task, n_members: int) -> list[tuple[int, tuple[int, int]]]:
+    """Stages with their numbers: the last one for a few members, no middle one for few rows."""
+    stages = list(enumerate(STAGES, 1))
+    if n_members <= _FINALISTS:
+        return stages[-1:]
+    return stages if len(task.labels) > 2 * STAGES[1][0] else [stages[0], stages[-1]]
+
+
+def _n_entrants(stage: int, n_members: int) -> int:
+    """Members that go on to a stage at most."""
+    return _FINALISTS if stage == len(STAGES) else max(_LEAST, math.ceil(_SHARE * n_members))
+
+
+class _Limit(NamedTuple):
+    """A budget of which the time to fit the best member so far on all rows is set aside."""
+
+    budget: Budget
+    judged: Sequence[Record]
+    n_all: int
+
+    def allows(self, more: float) -> bool:
+        if self.budget.seconds is None:
+            return True
+        found = [record for record in self.judged if record.found]
+        best = max(found, key=lambda record: record.score(record.most_rows), default=None)
+        reserve = 0.0 if best is None else best.seconds_for(self.n_all)
+        return self.budget.allows(more + reserve)
 
 
 Job = tuple[Pipeline, Rows, Rows]
 
 
-def rank_folds(task: Task, jobs: Sequence[Job]) -> list[tuple[FoldRanks, float]]:
+def rank_folds(
+    task: Task, jobs: Sequence[Job], may_go_on: Callable[[float], bool] = lambda _: True
+) -> list[Judged]:
     """Fit pipelines on rows and rank the classes of other rows, several at once in threads.
 
     Parameters
@@ -267,63 +289,78 @@ def rank_folds(task: Task, jobs: Sequence[Job]) -> list[tuple[FoldRanks, float]]
         The data.
     jobs : sequence of (Pipeline, rows, rows)
         What is fitted, the training rows and the held-out rows.
+    may_go_on : callable
+        Asked before all jobs but the first ones, with the seconds that the slowest took.
 
     Returns
     -------
-    list of (FoldRanks, float)
-        With the seconds of each.
+    list of Judged
+        One per job; fewer if they were stopped.
     """
+    found: list[Judged] = []
+    n = max(1, min(n_threads(), len(jobs)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        work = partial(_timed, task)
-        return list(map_in_order(work, jobs, max(1, min(n_threads(), len(jobs)))))
+        for start in range(0, len(jobs), n):
+            if found and not may_go_on(max(one.seconds for one in found)):
+                break
+            found += map_in_order(partial(_judged, task), jobs[start : start + n], n)
+    return found
 
 
-def _timed(task: Task, job: Job) -> tuple[FoldRanks, float]:
-    start = perf_counter()
-    return _fold_ranks(task, *job), perf_counter() - start
-
-
-def _fold_ranks(task: Task, pipeline: Pipeline, train: Rows, held_out: Rows) -> FoldRanks:
+def _judged(task: Task, job: Job) -> Judged:
     """Fit a pipeline on some rows and rank the classes of others among themselves."""
-    truth = task.index[held_out]
-    candidates = np.unique(truth) if task.signatures is not None else np.arange(len(task.classes))
+    start = perf_counter()
+    pipeline, train, held_out = job
+    truth, candidates = task.held_out(held_out)
     pipeline.fit(task.X[train], task.labels[train])
-    X = task.X[held_out]
-    for _, step in pipeline.steps[:-1]:
-        X = step.transform(X)
     names: Any = task.classes[candidates]
-    scores = pipeline.steps[-1][1]._live(names).scores(X)
+    scores = last_step(pipeline)._live(names).scores(features_of(pipeline, task.X[held_out]))
     if not np.isfinite(scores).all():
         raise ValueError("its scores are not finite")
-    return FoldRanks.of(scores, truth, candidates)
+    known = np.unique(task.labels[train])
+    scale = score_scale(pipeline, task.X[train[:: max(1, len(train) // _SCALE_ROWS)]], known)
+    ranks = FoldRanks.of(scores, truth, candidates)
+    return Judged(ranks, (scores / scale).astype(np.float32), perf_counter() - start)
 
 
-def _judge_repeat(
-    task: Task, record: Record, rows: Rows, repeat: int, limit: Limit, tick: Callable[[int], Any]
-) -> None:
+def judge_repeat(task: Task, record: Record, rows: Rows, repeat: int, limit: _Limit) -> None:
     """Judge a member on the folds of one repeat, all of them or none."""
     key, folds = (len(rows), repeat), task.folds(rows, repeat)
-    if key in record.ranks or record.reason or not folds:
-        return
-    rounds = math.ceil(len(folds) / n_threads())
-    if not limit.allows(rounds * record.seconds_for(len(rows))):
-        record.reason = "the time budget was spent"
+    if key in record.found or record.reason or not folds:
         return
     try:
-        jobs = [
-            (record.member.pipeline(task.signatures, len(train)), train, held_out)
-            for train, held_out in folds
-        ]
-        found = rank_folds(task, jobs)
+        if limit.budget.seconds is not None and not record.times and record.member.may_be_slow:
+            _try(task, record)
+        rounds = math.ceil(len(folds) / n_threads())
+        if limit.allows(rounds * record.seconds_for(len(rows))):
+            found = rank_folds(task, jobs_of(task, record.member, folds), limit.allows)
+        else:
+            found = []
     except FAILURES as error:
         record.reason = f"failed: {_first_sentence(error)}"
-        record.ranks.clear()
+        record.found.clear()
         return
-    record.ranks[key] = [ranks for ranks, _ in found]
-    record.per_fold, record.n_rows = max(seconds for _, seconds in found), len(rows)
-    record.seconds += sum(seconds for _, seconds in found)
-    tick(len(found))
+    record.seconds += sum(one.seconds for one in found)
+    if len(found) < len(folds):
+        record.reason = "the time budget was spent"
+        return
+    record.found[key] = found
+    record.times[len(rows)] = max(one.seconds for one in found)
+
+
+def jobs_of(task: Task, member: Member, folds: Sequence[tuple[Rows, Rows]]) -> list[Job]:
+    """Return what is fitted and scored for the folds of a member."""
+    return [
+        (member.pipeline(task.signatures, len(train)), train, held_out) for train, held_out in folds
+    ]
+
+
+def _try(task: Task, record: Record) -> None:
+    """Find out about how long a fit takes on a few rows."""
+    rows = task.rows(_TRIAL)
+    jobs = jobs_of(task, record.member, task.folds(rows, 0)[:1])
+    record.times[len(rows)] = sum(one.seconds for one in rank_folds(task, jobs))
 
 
 def _first_sentence(error: Exception) -> str:
@@ -340,16 +377,8 @@ def _n_repeats(task: Task, times: int) -> int:
 
 def _best(judged: list[Record], n_rows: int, stage: int, n_members: int) -> list[Record]:
     """Return the best members of a stage, best first; the others get their reason."""
-    n = _FINALISTS if stage == len(STAGES) else max(_LEAST, math.ceil(_SHARE * n_members))
+    n = _n_entrants(stage, n_members)
     able = sorted((one for one in judged if not one.reason), key=lambda one: -one.score(n_rows))
     for record in able[n:]:
-        record.reason = f"not among the best {n} of stage {stage - 1}"
+        record.reason = f"not among the best {n} on {n_rows} rows"
     return able[:n]
-
-
-def _refit_seconds(judged: list[Record], n_rows: int, n_all: int) -> float:
-    """Guess the time of a fit of the best member on all rows."""
-    found = [record for record in judged if n_rows and record.folds(n_rows)]
-    if not found:
-        return 0.0
-    return max(found, key=lambda record: record.score(n_rows)).seconds_for(n_all)

@@ -1,40 +1,48 @@
 """What `AutoZeroShotClassifier` chooses from: preparations of features × methods, each with a name.
 
-A name reads ``preparation > method + classifier``, for example "standardize > dap + naive-bayes";
-the first and the last part may be missing.
+A name reads ``space: preparation > method + classifier``, for example "standardize > dap +
+naive-bayes" or "word vectors: sae"; all parts but the method may be missing. Several members are
+averaged by a name such as "mean of sae, exem".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.kernel_approximation import Nystroem
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import QuantileTransformer, StandardScaler
+from sklearn.preprocessing import Normalizer, QuantileTransformer, StandardScaler
 
 from zslearn._parameters import Constraint, Either
 from zslearn.exceptions import InvalidInputError, closest_name
-from zslearn.zero_shot.base import ZeroShotClassifier
+from zslearn.zero_shot.auto.average import AverageClassifier
+from zslearn.zero_shot.auto.signed_root import SignedRoot
+from zslearn.zero_shot.pipelines import CLASSIFIER, set_signatures
 from zslearn.zero_shot.registry import find_method, make_classifier
 
-PREPARATIONS = ("standardize", "quantile", "nystroem")
+MEAN = "mean of "
+PREPARATIONS = ("root", "standardize", "quantile", "nystroem")
 CLASSIFIERS: dict[str, Any] = {
     "naive-bayes": GaussianNB(),
     "quadratic": QuadraticDiscriminantAnalysis(reg_param=0.1),
     "nearest-neighbors": KNeighborsClassifier(15),
 }
-# Simple and cheap first, which decides between equals.
-LINEAR = ("rrzsl", "sae", "sae-encode", "eszsl", "exem", "gfzsl", "prototype-regression")
+# Simple and cheap first, which decides between equals; where several are as good, prototype
+# regression stands before methods that explain nothing.
+LINEAR = ("rrzsl", "sae", "sae-encode", "eszsl", "prototype-regression", "exem", "gfzsl")
+ROOTED = ("rrzsl", "exem", "gfzsl")  # prototype regression tries the root by itself
 SCALED = ("rrzsl", "sae", "eszsl", "prototype-regression")
 GENERATIVE = ("dap + naive-bayes", "iap + naive-bayes")
-NONLINEAR = ("dap", "dap + quadratic", "dap + nearest-neighbors")
-KERNEL = ("rrzsl", "eszsl", "prototype-regression", "dap")
+NONLINEAR = ("dap", "iap", "dap + quadratic", "iap + quadratic", "dap + nearest-neighbors")
+KERNEL = ("rrzsl", "eszsl", "prototype-regression")
+# What is tried on each semantic space alone, where there are several.
+ALONE = ("sae", "eszsl", "prototype-regression")
 # Members of which a fit takes minutes where there are more features or attributes.
 _NARROW = 256
 _LANDMARKS, _QUANTILES = 300, 100
@@ -50,21 +58,56 @@ class Member:
         How tables call it.
     steps : tuple of estimators
         Transformers, and the classifier last.
+    space : str or None
+        The block of the signatures that it sees; None is all of them.
     """
 
     name: str
     steps: tuple[Any, ...]
+    space: str | None = None
+
+    @property
+    def may_be_slow(self) -> bool:
+        """Whether a fit on few rows may take long: not if it is a solution in closed form."""
+        return not self.steps[-1].zero_shot_tags.closed_form
+
+    @property
+    def can_be_averaged(self) -> bool:
+        """Whether its scores of a class do not depend on other samples or classes."""
+        tags = self.steps[-1].zero_shot_tags
+        return bool(tags.separable and not tags.transductive)
 
     def pipeline(self, signatures: Any, n_rows: int) -> Pipeline:
         """Return an unfitted pipeline for a number of training rows."""
         *before, last = (clone(step) for step in self.steps)
         for step in before:
             _fit_into(step, n_rows)
+        if self.space is not None:
+            last = AverageClassifier(members=[last], spaces=[self.space])
         set_signatures(last, signatures)
         return Pipeline([*((f"step{i}", step) for i, step in enumerate(before)), ("end", last)])
 
 
-def default_names(n_features: int, *, preprocess: Any = "all", sparse: bool = False) -> list[str]:
+def mean_of(members: Sequence[Member]) -> Member:
+    """Return the mean of several members as one.
+
+    Parameters
+    ----------
+    members : sequence of Member
+        At least two.
+
+    Returns
+    -------
+    Member
+    """
+    parts = [Pipeline([(f"step{i}", s) for i, s in enumerate(one.steps)]) for one in members]
+    average = AverageClassifier(members=parts, spaces=[one.space for one in members])
+    return Member(MEAN + ", ".join(one.name for one in members), (average,))
+
+
+def default_names(
+    n_features: int, *, preprocess: Any = "all", sparse: bool = False, spaces: Sequence[str] = ()
+) -> list[str]:
     """Return the names of the members worth their time on data of a shape.
 
     Parameters
@@ -74,26 +117,31 @@ def default_names(n_features: int, *, preprocess: Any = "all", sparse: bool = Fa
     preprocess : "all", None or list of str
         Preparations allowed besides none at all.
     sparse : bool, default=False
-        Whether the features are sparse; preparations would make them dense.
+        Whether the features are sparse; most preparations would make them dense.
+    spaces : sequence of str
+        Names of the blocks of the signatures; two or more are also tried alone.
 
     Returns
     -------
     list of str
         Simple and cheap members first.
     """
-    if sparse:
-        return list(LINEAR)
-    names = [*LINEAR, *(f"standardize > {name}" for name in (*SCALED, *GENERATIVE))]
-    names += [f"nystroem > {name}" for name in KERNEL[:2]]
-    if n_features <= _NARROW:
+    alone = [f"{space}: {name}" for space in spaces for name in ALONE] if len(spaces) > 1 else []
+    names = [*LINEAR, *alone, *(f"root > {name}" for name in ROOTED)]
+    if not sparse:
+        names += [f"standardize > {name}" for name in (*SCALED, *GENERATIVE)]
+        names += [f"nystroem > {name}" for name in KERNEL]
+    if not sparse and n_features <= _NARROW:
         names += ["quantile > rrzsl", *(f"quantile > {name}" for name in GENERATIVE)]
         names += [f"standardize > {name}" for name in NONLINEAR]
-        names += [f"nystroem > {name}" for name in KERNEL[2:]]
+        names += ["nystroem > dap"]
     allowed = PREPARATIONS if isinstance(preprocess, str) else tuple(preprocess or ())
-    return [name for name in names if ">" not in name or name.split(" > ")[0] in allowed]
+    return [name for name in names if " > " not in name or name.split(" > ")[0] in allowed]
 
 
-def members_of(portfolio: Any, names: Iterable[str], seed: int | None) -> list[Member]:
+def members_of(
+    portfolio: Any, names: Iterable[str], seed: int | None, spaces: Sequence[str] = ()
+) -> list[Member]:
     """Return the members of a portfolio: "default", or a list of names and estimators.
 
     Parameters
@@ -104,6 +152,8 @@ def members_of(portfolio: Any, names: Iterable[str], seed: int | None) -> list[M
         The default portfolio.
     seed : int or None
         Of preparations that draw.
+    spaces : sequence of str
+        Names of the blocks of the signatures.
 
     Returns
     -------
@@ -112,25 +162,33 @@ def members_of(portfolio: Any, names: Iterable[str], seed: int | None) -> list[M
     """
     given = list(names) if isinstance(portfolio, str) else list(portfolio)
     found = [
-        named_member(one, seed) if isinstance(one, str) else _given_member(one) for one in given
+        named_member(one, seed, spaces) if isinstance(one, str) else _given_member(one)
+        for one in given
     ]
     counts: dict[str, int] = {}
     for i, member in enumerate(found):
         counts[member.name] = counts.get(member.name, 0) + 1
         if counts[member.name] > 1:
-            found[i] = Member(f"{member.name} ({counts[member.name]})", member.steps)
+            found[i] = replace(member, name=f"{member.name} ({counts[member.name]})")
     return found
 
 
-def named_member(name: str, seed: int | None = 0) -> Member:
-    """Return the member of a name.
+def named_member(name: str, seed: int | None = 0, spaces: Sequence[str] = ()) -> Member:
+    """Return the member of a name, which may begin with one of the spaces.
 
     Examples
     --------
     >>> [type(step).__name__ for step in named_member("standardize > dap + naive-bayes").steps]
     ['StandardScaler', 'DAPClassifier']
+    >>> len(named_member("mean of sae, exem").steps[0].members)
+    2
     """
-    front, arrow, back = (part.strip() for part in name.rpartition(">"))
+    if name.startswith(MEAN):
+        parts = name.removeprefix(MEAN).split(", ")
+        return mean_of([named_member(part, seed, spaces) for part in parts])
+    space = next((one for one in spaces if name.startswith(f"{one}: ")), None)
+    rest = name if space is None else name[len(space) + 2 :]
+    front, arrow, back = (part.strip() for part in rest.rpartition(">"))
     method, plus, inner = (part.strip() for part in back.partition("+"))
     parameters: dict[str, Any] = {}
     if plus:
@@ -140,11 +198,13 @@ def named_member(name: str, seed: int | None = 0) -> Member:
         parameters = {"feature_norm": None}
     find_method(method)
     before = _preparation(front, seed) if arrow else ()
-    return Member(name, (*before, make_classifier(method, **parameters)))
+    return Member(name, (*before, make_classifier(method, **parameters)), space)
 
 
 def _preparation(name: str, seed: int | None) -> tuple[Any, ...]:
     _check_part("preparation", name, PREPARATIONS)
+    if name == "root":
+        return (SignedRoot(),)
     if name == "quantile":
         return (
             QuantileTransformer(
@@ -152,7 +212,9 @@ def _preparation(name: str, seed: int | None) -> tuple[Any, ...]:
             ),
         )
     if name == "nystroem":
-        return StandardScaler(), Nystroem(n_components=_LANDMARKS, random_state=seed)
+        # At unit length, so that no sample is so far from all landmarks that its features vanish.
+        nystroem = Nystroem(n_components=_LANDMARKS, gamma=1.0, random_state=seed)
+        return StandardScaler(), Normalizer(), nystroem
     return (StandardScaler(),)
 
 
@@ -182,18 +244,8 @@ def _fit_into(step: Any, n_rows: int) -> None:
         step.set_params(n_quantiles=min(step.n_quantiles, n_rows))
 
 
-def set_signatures(classifier: Any, signatures: Any) -> None:
-    """Set the class table of a classifier, or of the one it wraps."""
-    names = [name for name in classifier.get_params() if name.split("__")[-1] == "signatures"]
-    classifier.set_params(**{min(names, key=len): signatures})
-
-
 def _is_member(value: Any) -> bool:
-    if isinstance(value, str):
-        return bool(value.strip())
-    last = value.steps[-1][1] if isinstance(value, Pipeline) else value
-    estimator = isinstance(value, BaseEstimator) and not isinstance(value, type)
-    return estimator and isinstance(last, ZeroShotClassifier)
+    return bool(value.strip()) if isinstance(value, str) else CLASSIFIER.allows(value)
 
 
 def _is_portfolio(value: Any) -> bool:

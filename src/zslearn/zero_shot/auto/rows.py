@@ -27,9 +27,9 @@ def leaderboard_rows(
     list of dict
         With the keys `Leaderboard.columns`.
     """
-    judged = [one for one in outcome.records if one.ranks]
+    judged = [one for one in outcome.records if one.found]
     judged.sort(key=lambda one: (-one.most_rows, -len(one.folds(one.most_rows)), -_score(one)))
-    others = [one for one in outcome.records if not one.ranks]
+    others = [one for one in outcome.records if not one.found]
     return [
         _row(rank, one, one is taken, n_classes) for rank, one in enumerate([*judged, *others], 1)
     ]
