@@ -2,10 +2,10 @@
 
     ZSLEARN_THREADS=2 python scripts/measure_auto.py --data ../shared/data [--out auto.jsonl]
 
-One JSON line per data set and split: the accuracy reached on unseen classes, what was expected, the
-seconds of the fit, and the accuracy of every member fitted alone on the same rows. Lines that are in
-the file already are not measured again. By default the proposed split and five random ones of the
-animals, AWA1 and CUB with all rows, into results/auto.jsonl.
+One JSON line per data set and split: the accuracy reached on unseen classes, what was expected,
+the seconds of the fit, and the accuracy of every member fitted alone on the same rows. Lines that
+are in the file already are not measured again. By default the proposed split and five random ones
+of the animals, AWA1 and CUB with all rows, into results/auto.jsonl.
 """
 
 from __future__ import annotations

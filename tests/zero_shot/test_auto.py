@@ -19,7 +19,7 @@ from zslearn.zero_shot import (
     RRZSLClassifier,
     SAEClassifier,
 )
-from zslearn.zero_shot.auto import judging
+from zslearn.zero_shot.auto import budget, judging
 from zslearn.zero_shot.auto.choice import guarded, mean_after_choice
 from zslearn.zero_shot.auto.diagnosis import shuffled
 from zslearn.zero_shot.auto.expectation import LearningCurve, accuracy_among, expect
@@ -143,6 +143,7 @@ def test_a_member_that_fails_is_a_row_with_its_reason(linear):
 def test_members_without_time_are_left_out_and_the_best_judged_one_is_fitted(linear, monkeypatch):
     clock = iter(np.arange(0.0, 1e6, 0.5))  # every look at the clock takes half a second
     monkeypatch.setattr(judging, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(budget, "perf_counter", lambda: next(clock))
     monkeypatch.setattr("zslearn.zero_shot.auto.classifier.perf_counter", lambda: next(clock))
     clf = fitted(linear, portfolio=["rrzsl", "eszsl", "sae", "exem"], time_budget=40.0)
     assert next(clock) <= 50.0  # a quarter more at most

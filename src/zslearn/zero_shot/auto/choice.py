@@ -1,4 +1,4 @@
-"""Which of the judged members is taken: the simplest that is not clearly below the best."""
+"""Which of the judged members is taken."""
 
 from __future__ import annotations
 
@@ -39,14 +39,18 @@ def class_table(folds: Sequence[Sequence[FoldRanks]], n_classes: int) -> NDArray
     return table[~np.isnan(table).any(axis=1)]
 
 
-def guarded(table: NDArray, n_single: int | None = None) -> int:
-    """Return the first member whose mean is within one standard error of the best, or a point.
+def guarded(table: NDArray, n_single: int | None = None, recommended: int | None = None) -> int:
+    """Return the member to take, by its accuracy on classes.
 
-    The standard error is that of the difference to the best, over classes: members are compared
-    on the same classes, so what makes a class hard for all of them does not count. With few classes
-    it is large, so that no more than one point of accuracy is given away for simplicity. A mean of
-    several members, which costs as much as all of them, has to be better than every single one by
-    both one standard error and a point.
+    Standard errors are those of differences over classes: members are compared on the same classes,
+    so what makes a class hard for all of them does not count.
+
+    1. The recommended member is taken unless another is better by both two standard errors and a
+       point: few seen classes cannot show small differences, and the choice among many members
+       would follow their noise.
+    2. A mean of several members, which costs as much as all of them, is taken if it is better than
+       every single one by both one standard error and a point.
+    3. Otherwise it is the first whose mean is within one standard error of the best, and a point.
 
     Parameters
     ----------
@@ -54,6 +58,8 @@ def guarded(table: NDArray, n_single: int | None = None) -> int:
         Accuracies; the simplest member first, means of several last.
     n_single : int, optional
         How many members are no means; by default all.
+    recommended : int, optional
+        Position of the recommended member, if it is there.
 
     Returns
     -------
@@ -63,22 +69,24 @@ def guarded(table: NDArray, n_single: int | None = None) -> int:
     Examples
     --------
     >>> clearly_worse = np.array([[0.1, 0.5, 0.5], [0.2, 0.6, 0.7], [0.1, 0.9, 0.8]])
-    >>> guarded(clearly_worse)
-    1
+    >>> guarded(clearly_worse), guarded(clearly_worse, recommended=2)
+    (1, 2)
     """
     means = table.mean(axis=0)
     best_single, best = int(means[:n_single].argmax()), int(means.argmax())
-    gain = table[:, [best]] - table[:, [best_single]]
-    if gain.mean() > max(_errors(gain)[0], A_POINT):
+    if recommended is not None and not _clearly(table[:, best] - table[:, recommended], errors=2):
+        return recommended
+    if _clearly(table[:, best] - table[:, best_single], errors=1):
         return best
     lost = table[:, [best_single]] - table[:, :n_single]
-    allowed = np.minimum(_errors(lost), A_POINT)
+    allowed = np.minimum(np.nan_to_num(standard_errors(lost)), A_POINT)
     return int(np.flatnonzero(lost.mean(axis=0) <= allowed)[0])
 
 
-def _errors(differences: NDArray) -> NDArray:
-    """Standard errors of differences; none of a single class."""
-    return np.nan_to_num(standard_errors(differences))
+def _clearly(gain: NDArray, errors: int) -> bool:
+    """Say whether a gain over classes is more than so many standard errors, and a point."""
+    error = np.nan_to_num(standard_errors(gain[:, None]))[0]
+    return bool(gain.mean() > max(errors * error, A_POINT))
 
 
 def standard_errors(table: NDArray) -> NDArray:
@@ -89,7 +97,12 @@ def standard_errors(table: NDArray) -> NDArray:
 
 
 def mean_after_choice(
-    table: NDArray, n_single: int | None = None, n_draws: int = 400, seed: int = 0
+    table: NDArray,
+    n_single: int | None = None,
+    recommended: int | None = None,
+    *,
+    n_draws: int = 400,
+    seed: int = 0,
 ) -> float:
     """Return the mean accuracy of the choice on classes that had no part in it.
 
@@ -101,8 +114,8 @@ def mean_after_choice(
     ----------
     table : ndarray of shape (n_classes, n_members)
         Accuracies of held-out classes.
-    n_single : int, optional
-        How many members are no means; they come first.
+    n_single, recommended : int, optional
+        As in `guarded`.
     n_draws, seed : int
         Number of draws and their seed.
 
@@ -122,5 +135,5 @@ def mean_after_choice(
         drawn = rng.integers(0, n, n)
         left = np.setdiff1d(np.arange(n), drawn)
         if len(left):
-            found.append(table[left, guarded(table[drawn], n_single)].mean())
+            found.append(table[left, guarded(table[drawn], n_single, recommended)].mean())
     return float(np.mean(found)) if found else float(table.mean(axis=0).max())

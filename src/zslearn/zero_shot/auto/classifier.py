@@ -18,11 +18,9 @@ from zslearn._progress import progress_bar, report
 from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnWarning
-from zslearn.model_selection import Choice
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.auto.averaging import with_averages
 from zslearn.zero_shot.auto.budget import Budget
-from zslearn.zero_shot.auto.choice import class_table, guarded, mean_after_choice
 from zslearn.zero_shot.auto.diagnosis import learning_curve, shuffled_accuracy
 from zslearn.zero_shot.auto.expectation import Expectation, LearningCurve, expect
 from zslearn.zero_shot.auto.judging import Outcome, Record, Task, judge, n_steps
@@ -30,11 +28,13 @@ from zslearn.zero_shot.auto.leaderboard import Leaderboard
 from zslearn.zero_shot.auto.portfolio import (
     PORTFOLIO,
     PREPROCESS,
+    RECOMMENDED,
     Member,
     default_names,
     members_of,
 )
-from zslearn.zero_shot.auto.rows import leaderboard_rows
+from zslearn.zero_shot.auto.rows import leaderboard_rows, results_of
+from zslearn.zero_shot.auto.taking import optimism_of, taken_of
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, remedy
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import as_signatures, single
@@ -44,8 +44,6 @@ from zslearn.zero_shot.tags import ZeroShotTags
 from zslearn.zero_shot.weights import refuses_weights
 
 MAX_FOLDS = 5
-# What is taken where nothing can be judged.
-FALLBACK = "prototype-regression"
 
 
 class AutoZeroShotClassifier(ZeroShotClassifier):
@@ -53,9 +51,10 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
 
     Members are pipelines: a preparation of the features, and a method. They are judged by
     cross-validation over the seen classes, in stages: all of them on few rows, the best ones on
-    more rows and more repeats, and the means of the scores of the best two, three and four. The
-    simplest of them whose accuracy is within one standard error of the best, and within one point,
-    is fitted on all rows and answers from then on. No sample of an unseen class takes part.
+    more rows and more repeats, and the means of the scores of the best two, three and four.
+    Prototype regression is taken unless another is clearly better on the held-out classes; if one
+    is, the simplest of those near the best. What is taken is fitted on all rows and answers from
+    then on. No sample of an unseen class takes part.
 
     Parameters
     ----------
@@ -195,7 +194,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         with progress_bar(total, "judging", "repeat", show=self.verbose > 0) as bar:
             outcome = judge(task, judged, budget, tick=bar.update, say=self._say)
         outcome = with_averages(task, outcome, budget)
-        taken = self._taken(outcome)
+        taken = taken_of(outcome, len(task.classes))
         self._refit(task, taken, members, outcome)
         self._conclude(task, outcome, taken, budget)
         return self
@@ -278,21 +277,6 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         n_unseen = max(2, int((~np.isin(table.names, self.seen_classes_)).sum()))
         return int(np.clip(round(n_classes / n_unseen), 2, min(MAX_FOLDS, n_classes // 2)))
 
-    def _taken(self, outcome: Outcome) -> Record | None:
-        """Return the simplest finalist that is not clearly below the best."""
-        if not outcome.finalists:
-            return None
-        table, ordered, n_single = self._compared(outcome)
-        return ordered[guarded(table, n_single)]
-
-    def _compared(self, outcome: Outcome) -> tuple[NDArray, list[Record], int]:
-        """Return accuracies of classes × finalists, the finalists, and how many are no means."""
-        final = {id(one) for one in outcome.finalists}
-        ordered = [one for one in outcome.records if id(one) in final]
-        folds = [one.folds(outcome.n_rows) for one in ordered]
-        n_single = sum(not one.is_mean for one in ordered)
-        return class_table(folds, len(self.seen_classes_)), ordered, n_single
-
     def _refit(
         self, task: Task, taken: Record | None, members: list[Any], outcome: Outcome
     ) -> None:
@@ -302,7 +286,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         elif self.cv is None:
             member = members[0]
         else:
-            member = next((one for one in members if one.name == FALLBACK), members[0])
+            member = next((one for one in members if one.name == RECOMMENDED), members[0])
             reasons = [one.reason for one in outcome.records if one.reason]
             why = reasons[0] if reasons else f"{len(task.classes)} seen classes, four are needed"
             warnings.warn(
@@ -329,7 +313,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
             return
         if len(outcome.records) > 1:
             self.best_params_ = {"portfolio": taken.member.name}
-            self.cv_results_ = _results(outcome)
+            self.cv_results_ = results_of(outcome)
         if task.signatures is None:
             return
         self._measure(task, outcome, taken, budget)
@@ -338,9 +322,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         """Find out what to expect of the member taken."""
         self.ranks_ = taken.folds(outcome.n_rows)
         n_classes = len(task.classes)
-        table, _, n_single = self._compared(outcome)
-        own = class_table([self.ranks_], n_classes).mean()
-        self.optimism_ = max(0.0, float(own) - mean_after_choice(table, n_single))
+        self.optimism_ = optimism_of(outcome, taken, n_classes)
         again = frozen(self.pipeline_)
 
         def may_go_on() -> bool:
@@ -401,14 +383,3 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
                 "runtimes are not told. Export pipeline_ in place of the classifier."
             )
         return self.estimator_._form(prepared)
-
-
-def _results(outcome: Outcome) -> dict[str, Any]:
-    """Return the accuracies of the last stage with scikit-learn's keys."""
-    found = [
-        [float(fold.accuracies.mean()) for fold in one.folds(outcome.n_rows)]
-        for one in outcome.finalists
-    ]
-    n_folds = min(map(len, found))  # a time budget may cut the last repeats of some
-    points = [{"portfolio": one.member.name} for one in outcome.finalists]
-    return Choice.of(points, np.array([scores[:n_folds] for scores in found]).T).cv_results

@@ -18,7 +18,7 @@ from zslearn.core.threads import map_in_order, n_threads
 from zslearn.zero_shot.auto.average import score_scale
 from zslearn.zero_shot.auto.budget import Budget
 from zslearn.zero_shot.auto.fold_ranks import FoldRanks
-from zslearn.zero_shot.auto.portfolio import Member
+from zslearn.zero_shot.auto.portfolio import RECOMMENDED, Member
 from zslearn.zero_shot.pipelines import features_of, last_step
 from zslearn.zero_shot.search import even_rows, folds_of_classes, parameter_folds
 
@@ -241,7 +241,7 @@ def n_steps(task: Task, n_members: int) -> int:
     """Return how often `judge` will call `tick` at most."""
     total, left = 0, n_members
     for stage, (_, times) in _stages(task, n_members):
-        left = min(left, _n_entrants(stage, n_members)) if total else left
+        left = min(left, _n_entrants(stage, n_members) + 1) if total else left
         total += left * _n_repeats(task, times)
     return total
 
@@ -376,9 +376,14 @@ def _n_repeats(task: Task, times: int) -> int:
 
 
 def _best(judged: list[Record], n_rows: int, stage: int, n_members: int) -> list[Record]:
-    """Return the best members of a stage, best first; the others get their reason."""
+    """Return the best members of a stage, best first; the others get their reason.
+
+    The recommended member always goes on, because the others are compared with it at the end.
+    """
     n = _n_entrants(stage, n_members)
     able = sorted((one for one in judged if not one.reason), key=lambda one: -one.score(n_rows))
-    for record in able[n:]:
-        record.reason = f"not among the best {n} on {n_rows} rows"
-    return able[:n]
+    passed = [one for i, one in enumerate(able) if i < n or one.member.name == RECOMMENDED]
+    for record in able:
+        if not any(record is one for one in passed):
+            record.reason = f"not among the best {n} on {n_rows} rows"
+    return passed

@@ -27,6 +27,8 @@ from zslearn.zero_shot.pipelines import CLASSIFIER, set_signatures
 from zslearn.zero_shot.registry import find_method, make_classifier
 
 MEAN = "mean of "
+# Taken unless another member is clearly better, and where nothing can be judged.
+RECOMMENDED = "prototype-regression"
 PREPARATIONS = ("root", "standardize", "quantile", "nystroem")
 CLASSIFIERS: dict[str, Any] = {
     "naive-bayes": GaussianNB(),

@@ -1,9 +1,12 @@
-"""The rows of the leaderboard, from what judging has found."""
+"""What judging has found, as tables."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from zslearn.model_selection import Choice
 from zslearn.zero_shot.auto.choice import class_table, standard_errors
 from zslearn.zero_shot.auto.judging import Outcome, Record
 
@@ -52,3 +55,14 @@ def _row(rank: int, record: Record, taken: bool, n_classes: int) -> dict[str, An
         "seconds": record.seconds,
         "note": "taken" if taken else record.reason,
     }
+
+
+def results_of(outcome: Outcome) -> dict[str, Any]:
+    """Return the accuracies of the last stage with scikit-learn's keys."""
+    found = [
+        [float(fold.accuracies.mean()) for fold in one.folds(outcome.n_rows)]
+        for one in outcome.finalists
+    ]
+    n_folds = min(map(len, found))  # a time budget may cut the last repeats of some
+    points = [{"portfolio": one.member.name} for one in outcome.finalists]
+    return Choice.of(points, np.array([scores[:n_folds] for scores in found]).T).cv_results
