@@ -82,11 +82,11 @@ def test_a_linear_member_is_taken_where_features_are_linear(linear):
     [
         ("few classes", (BAYES,)),
         ("product", ("standardize > dap + quadratic",)),
-        ("linear", ("rrzsl", "eszsl")),
+        ("linear", ("prototype-regression",)),
     ],
 )
 def test_a_member_of_the_right_kind_is_taken(family, kinds):
-    portfolio = ["rrzsl", "eszsl", BAYES, "standardize > dap + quadratic"]
+    portfolio = ["eszsl", "prototype-regression", BAYES, "standardize > dap + quadratic"]
     clf = fitted(make_family(family, random_state=0), portfolio=portfolio)
     assert clf.member_ in kinds
 
@@ -137,7 +137,7 @@ def test_a_member_that_fails_is_a_row_with_its_reason(linear):
     row = clf.leaderboard_.rows[-1]
     assert (row["member"], row["note"]) == ("Broken", "failed: the machine is on fire")
     assert row["accuracy"] is None
-    assert clf.leaderboard_.to_frame().shape == (3, 8)
+    assert clf.leaderboard_.to_frame().shape == (4, 8)  # with the mean of the other two
 
 
 def test_members_without_time_are_left_out_and_the_best_judged_one_is_fitted(linear, monkeypatch):
@@ -210,6 +210,47 @@ def test_given_estimators_are_judged_with_their_parameters():
     clf.fit(X[seen], y[seen])
     assert clf.best_params_ == {"portfolio": "StandardScaler > DAPClassifier"}
     assert bayes[-1].signatures is None
+
+
+def test_the_recommended_member_stays_unless_another_is_clearly_better():
+    rng = np.random.default_rng(0)
+    recommended = rng.random(20)
+    noisy = recommended + 0.02 + 0.2 * rng.standard_normal(20)
+    clear = recommended + 0.02 + 0.01 * rng.standard_normal(20)
+    assert guarded(np.stack([noisy, recommended], axis=1), recommended=1) == 1
+    assert guarded(np.stack([clear, recommended], axis=1), recommended=1) == 0
+    little = recommended + 0.005  # two standard errors, which are zero, but half a point only
+    assert guarded(np.stack([little, recommended], axis=1), recommended=1) == 1
+
+
+def test_a_mean_has_to_be_better_by_an_error_and_a_point():
+    single = np.array([0.5, 0.6, 0.7, 0.8])
+    for gain, taken in ((0.005, 0), (0.015, 1)):
+        assert guarded(np.stack([single, single + gain], axis=1), n_single=1) == taken
+    doubtful = np.add(single, [0.2, -0.15, 0.1, -0.05])
+    assert guarded(np.stack([single, doubtful], axis=1), n_single=1) == 0
+
+
+def test_the_recommended_member_is_judged_to_the_end():
+    X, y, table = machines()
+    others = [BAYES, *(f"quantile > dap + {one}" for one in ("naive-bayes", "quadratic"))]
+    others += [f"standardize > {one}" for one in ("dap + quadratic", "iap + naive-bayes", "dap")]
+    clf = AutoZeroShotClassifier(table, portfolio=["prototype-regression", *others])
+    clf.fit(X, y)
+    last = [row["member"] for row in clf.leaderboard_ if row["folds"] and not row["note"]]
+    assert "prototype-regression" in last
+    assert "dap + " in clf.member_
+
+
+def test_a_single_member_is_judged_and_without_folds_it_is_not(linear):
+    clf = fitted(linear, portfolio=["rrzsl"])
+    assert (clf.best_params_, clf.cv_results_, len(clf.leaderboard_)) == ({}, None, 1)
+    assert clf.expected_accuracy_.n_candidates == 3
+    again = fitted(linear, portfolio=["rrzsl"], cv=None)
+    assert (again.expected_accuracy_, len(again.leaderboard_)) == (None, 0)
+    np.testing.assert_array_equal(
+        again.decision_function(linear.X), clf.decision_function(linear.X)
+    )
 
 
 def test_the_guard_takes_the_simplest_within_one_standard_error():
