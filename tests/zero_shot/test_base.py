@@ -10,6 +10,7 @@ from zslearn.exceptions import InvalidInputError, TransductiveBatchError, Unknow
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import SAEClassifier, ZeroShotClassifier, ZeroShotTags
 from zslearn.zero_shot.base import as_signatures, dense
+from zslearn.zero_shot.inputs import FEW, is_plain
 
 
 @pytest.fixture(scope="module")
@@ -258,3 +259,47 @@ def test_a_frozen_copy_fits_the_same_model_without_choosing_again():
     assert not hasattr(frozen, "coef_decode_")
     again = frozen.fit(data.X[rows], data.y[rows])
     np.testing.assert_allclose(again.coef_decode_, clf.coef_decode_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_few_plain_rows_are_answered_without_the_checks_of_scikit_learn(
+    fitted, data, kind, monkeypatch
+):
+    X = data.X[:3].astype(kind)
+    recogniser, many = fitted.recogniser(), fitted.recogniser().scores(np.tile(X, (500, 1)))
+    assert 1500 * 12 > FEW  # so the many rows were checked by scikit-learn
+    monkeypatch.setattr("zslearn.zero_shot.base.validate_data", None)
+    for rows in (X, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2]):
+        np.testing.assert_allclose(recogniser.scores(rows), many[:3], rtol=1e-5)
+
+
+ODD_ROWS = {
+    "nan": lambda X: np.where(X == X[0, 0], np.nan, X),
+    "inf": lambda X: np.where(X == X[0, 0], -np.inf, X),
+    "half": lambda X: X.astype(np.float16),
+    "whole": lambda X: X.astype(int),
+    "objects": lambda X: X.astype(object),
+    "swapped": lambda X: X.astype(X.dtype.newbyteorder()),
+    "flat": lambda X: X[0],
+    "none": lambda X: X[:0],
+    "wide": lambda X: np.hstack([X, X]),
+    "many": lambda X: np.tile(X, (FEW, 1)),
+    "list": lambda X: X.tolist(),
+    "sparse": sparse.csr_array,
+    "frame": pd.DataFrame,
+    "kind of array": lambda X: X.view(np.recarray),
+}
+
+
+@pytest.mark.parametrize("odd", ODD_ROWS)
+def test_all_other_rows_are_checked_by_scikit_learn(fitted, data, odd):
+    assert is_plain(data.X[:3], fitted)
+    assert not is_plain(ODD_ROWS[odd](data.X[:3]), fitted)
+
+
+def test_rows_without_names_are_checked_where_the_features_have_names(data):
+    frame = pd.DataFrame(data.X, columns=[f"x{i}" for i in range(data.X.shape[1])])
+    named = SAEClassifier(data.signatures, lam=1.0).fit(frame, data.y)
+    assert not is_plain(data.X[:3], named)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        named.predict(data.X[:3])

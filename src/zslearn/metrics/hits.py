@@ -88,6 +88,8 @@ def check_scores(scores: ArrayLike, shape: tuple[int, int], name: str = "scores"
 
 def checked_k(k: Any, n_candidates: int, name: str = "k") -> int:
     """Return how many candidates are asked for, or refuse more than there are."""
+    if type(k) is int and 1 <= k <= n_candidates:
+        return k
     among = Whole(1, n_candidates)
     check_value(name, k, Constraint(f"{among.words}, the number of candidates", among.allows))
     return int(k)

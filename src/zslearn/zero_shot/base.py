@@ -24,7 +24,13 @@ from zslearn.core.rows import RowTransform, are_equal, check_squares
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError, TransductiveBatchError, ZslearnWarning
 from zslearn.signatures import Signatures
-from zslearn.zero_shot.inputs import SIGNATURES, as_signatures, single, warn_if_shuffled
+from zslearn.zero_shot.inputs import (
+    SIGNATURES,
+    as_signatures,
+    is_plain,
+    single,
+    warn_if_shuffled,
+)
 from zslearn.zero_shot.normalization import normalized_signatures
 from zslearn.zero_shot.prediction import Predictor
 from zslearn.zero_shot.weights import refuses_weights
@@ -198,8 +204,14 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
 
     def _ready_rows(self, X: Any) -> Any:
         """Validate samples to predict; many of them are normalized when their block is scored."""
-        X = single(X)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        if not is_plain(X, self):
+            X = validate_data(
+                self,
+                single(X),
+                reset=False,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+            )
         needed = self.zero_shot_tags.min_batch
         if X.shape[0] < needed:
             raise TransductiveBatchError(type(self).__name__, X.shape[0], needed)

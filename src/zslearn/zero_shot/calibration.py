@@ -25,7 +25,7 @@ from zslearn.zero_shot.base import Features, ZeroShotClassifier
 from zslearn.zero_shot.bias import choose_gamma
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.held_out import HeldOut, held_out_folds, learned_temperatures
-from zslearn.zero_shot.inputs import as_signatures
+from zslearn.zero_shot.inputs import as_signatures, is_plain
 from zslearn.zero_shot.pipelines import CLASSIFIER, features_of, frozen, last_step, steps_before
 from zslearn.zero_shot.rejection import COEFFICIENTS, LEARNED, Rejection, confidence_of_measures
 from zslearn.zero_shot.score_form import ScoreForm
@@ -343,14 +343,15 @@ class CalibratedStacking(ZeroShotClassifier):
         return int(np.clip(wanted, 2, min(MAX_FOLDS, most)))
 
     def _ready_rows(self, X: Any) -> Any:
-        X = validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=self._finite(),
-        )
+        if not is_plain(X, self):
+            X = validate_data(
+                self,
+                X,
+                reset=False,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=self._finite(),
+            )
         return self._classifier._ready_rows(features_of(self.estimator_, X))
 
     @property

@@ -13,6 +13,10 @@ from zslearn._parameters import Constraint, check_value
 from zslearn.exceptions import InvalidInputError, ZslearnWarning
 from zslearn.signatures import Signatures
 
+# So many numbers are looked at faster than scikit-learn finds out what holds them.
+FEW = 2**14
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+
 
 def is_table(table: Any) -> bool:
     """Say whether a value is a class table in one of the forms a user may give."""
@@ -44,6 +48,22 @@ def single(X: Any) -> Any:
     """Return half precision as single; scikit-learn would make it double."""
     half = isinstance(X, np.ndarray) and X.dtype == np.float16
     return X.astype(np.float32) if half else X
+
+
+def is_plain(X: Any, model: Any) -> bool:
+    """Say whether samples are a few finite rows that scikit-learn would return as they are.
+
+    Its checks take longer than all the rest of an answer to one row, as servers are asked for.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.dtype in _FLOATS
+        and X.ndim == 2
+        and 0 < X.size <= FEW
+        and X.shape[1] == getattr(model, "n_features_in_", None)
+        and not hasattr(model, "feature_names_in_")
+        and bool(np.isfinite(X).all())
+    )
 
 
 def warn_if_shuffled(X: Any, y: Any) -> None:
