@@ -206,8 +206,8 @@ def best_columns(values: NDArray, k: int) -> tuple[NDArray[np.intp], NDArray]:
     largest maxima, so only those are sorted.
     """
     if k == 1:
-        best = values.argmax(axis=1)[:, None]
-        return best, np.take_along_axis(values, best, axis=1)
+        best = values.argmax(axis=1)
+        return best[:, None], values[np.arange(len(values)), best][:, None]
     n_rows, n_columns = values.shape
     n_groups = n_columns // _GROUP
     if n_groups <= k:

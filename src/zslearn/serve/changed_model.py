@@ -10,6 +10,7 @@ from zslearn.exceptions import UnknownClassError, ZslearnError
 from zslearn.serve.errors import RequestError
 from zslearn.serve.journal import Change, ClassJournal, Name
 from zslearn.serve.models import ServedModel
+from zslearn.serve.work import Pace
 from zslearn.zero_shot import Recogniser
 
 log = logging.getLogger("zslearn.serve")
@@ -28,6 +29,11 @@ class ChangedModel:
         The file of the changes.
     most : int
         How many classes may be added.
+
+    Attributes
+    ----------
+    pace : Pace
+        What small requests cost lately.
     """
 
     def __init__(self, base: ServedModel, journal: Path, most: int) -> None:
@@ -40,7 +46,12 @@ class ChangedModel:
         self._lines = 0
         self._problem = ""
         self._current = base
+        self.pace = Pace()
         self._catch_up(*self._journal.read())
+
+    def at_once(self) -> ServedModel | None:
+        """Return the newest model if there is nothing to read before; this never waits."""
+        return None if self._journal.is_behind() else self._current
 
     def newest(self) -> ServedModel:
         """Return the model with every change made so far, in this process or another."""

@@ -1,27 +1,29 @@
-"""Connections: a bounded number, each closed when its client dawdles."""
+"""Connections: a bounded number, each closed when its client dawdles or never comes to the point."""
 
 from __future__ import annotations
 
 import asyncio
+from http import HTTPStatus
 from typing import Any
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from zslearn.serve.json_text import write_json
 from zslearn.serve.settings import Limits
 
-_FULL = b'{"error":"too many connections are open; try again."}'
-FULL = (
-    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n"
-    b"connection: close\r\ncontent-length: %d\r\n\r\n%s" % (len(_FULL), _FULL)
-)
 # A request is read, computed and sent, each within the time of the limits.
 STEPS = 3
 # After an answer to a body that was not read, so much more of it is taken before the connection is
 # cut; closing at once would lose the answer on its way.
 LINGER_SECONDS, LINGER_BYTES = 1.0, 2**24
+# So many bytes may come that neither end a head nor belong to a body: addresses, headers, what
+# follows a body. The reader of HTTP keeps them all.
+MOST_HEAD = 2**16
+# Requests that a client may send before it has read the answers to those before.
+MOST_AHEAD = 64
 
 
-class BoundedProtocol(H11Protocol):
+class BoundedProtocol(HttpToolsProtocol):
     """One connection within some limits."""
 
     limits: Limits
@@ -29,13 +31,13 @@ class BoundedProtocol(H11Protocol):
     _looked_at: Any = None
     _stale = 0
     _unread: int | None = None
+    _pointless = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, unless there are too many."""
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
-            transport.write(FULL)
-            transport.close()
+            self._refuse(503, "too many connections are open; try again.")
             return
         self._watch = self.loop.call_later(self.limits.seconds, self._look)
 
@@ -50,11 +52,36 @@ class BoundedProtocol(H11Protocol):
         if self.transport.is_closing():
             return
         if self._unread is None:
+            self._pointless += len(data)
             super().data_received(data)
+            if self._pointless > MOST_HEAD and not self.transport.is_closing():
+                self._refuse(431, f"the head of a request may have {MOST_HEAD} bytes.")
             return
         self._unread += len(data)
         if self._unread > LINGER_BYTES:
             self.transport.abort()
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer, or to wait for the answers before."""
+        self._pointless = 0
+        if len(self.pipeline) >= MOST_AHEAD:
+            self.transport.abort()
+            return
+        super().on_headers_complete()
+
+    def on_chunk_header(self) -> None:
+        """Take a piece of a body that came without its length."""
+        self._pointless = 0
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of a body."""
+        self._pointless = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End a request."""
+        self._pointless = 0
+        super().on_message_complete()
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """Answer a client that has said everything and only listens now."""
@@ -66,11 +93,27 @@ class BoundedProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Cut off a client that goes on sending what nobody reads."""
+        is_last = not self.pipeline
         super().on_response_complete()
-        if self.cycle.more_body and not self.transport.is_closing():
+        if is_last and self.cycle.more_body and not self.transport.is_closing():
             self._unread = 0
             self._unset_keepalive_if_required()
             self.loop.call_later(LINGER_SECONDS, self.transport.abort)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP."""
+        self._refuse(400, "this is no HTTP request that can be read.")
+
+    def _refuse(self, status: int, message: str) -> None:
+        """Answer what never becomes a request, and close."""
+        body = write_json({"error": message})
+        retry = "retry-after: 1\r\n" if status == 503 else ""
+        head = (
+            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\ncontent-type: application/json\r\n"
+            f"{retry}connection: close\r\ncontent-length: {len(body)}\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
 
     def _look(self) -> None:
         """Close the connection if nothing happened since it was last looked at."""
@@ -83,7 +126,7 @@ class BoundedProtocol(H11Protocol):
         self._watch = self.loop.call_later(self.limits.seconds, self._look)
 
 
-def bounded_protocol(limits: Limits) -> type[H11Protocol]:
+def bounded_protocol(limits: Limits) -> type[HttpToolsProtocol]:
     """Return the protocol of one connection within some limits.
 
     Parameters

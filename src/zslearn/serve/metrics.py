@@ -30,6 +30,7 @@ class ServerMetrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self._found: dict[tuple[str, str, int], tuple[Any, Any]] = {}
         labels = ("method", "route", "status")
         self._requests = Counter(
             "zslearn_requests", "Requests answered.", labels, registry=self.registry
@@ -60,8 +61,13 @@ class ServerMetrics:
         route = scope.get("route")
         path = getattr(route, "path", "other") if status != 404 or route else "other"
         method = scope["method"] if scope["method"] in METHODS else "other"
-        self._requests.labels(method, path, str(status)).inc()
-        self._seconds.labels(path).observe(seconds)
+        key = method, path, status
+        if key not in self._found:  # few: addresses that lead nowhere and odd methods are one each
+            counter = self._requests.labels(method, path, str(status))
+            self._found[key] = counter.inc, self._seconds.labels(path).observe
+        count, time = self._found[key]
+        count()
+        time(seconds)
 
     def text(self, shelf: ModelShelf, pending: int) -> bytes:
         """Return the figures as Prometheus reads them."""

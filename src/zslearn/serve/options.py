@@ -34,6 +34,8 @@ class Options:
     @classmethod
     def of(cls, parameters: Any) -> Options:
         """Read the parameters of a request; unknown ones belong to others and are ignored."""
+        if not parameters:
+            return DEFAULT
         reject = parameters.get("reject", False)
         if not isinstance(reject, bool):
             raise refuse(f"reject must be true or false; got {reject!r:.40}.")
@@ -43,6 +45,9 @@ class Options:
             _number(parameters.get("bias", 0.0)),
             reject,
         )
+
+
+DEFAULT = Options()
 
 
 def _candidates(value: Any) -> str | list[str]:

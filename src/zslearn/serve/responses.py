@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from starlette.responses import Response
+from starlette.types import Send
 
 from zslearn.serve.json_text import write_json
 from zslearn.serve.protocol import Message
@@ -29,9 +30,11 @@ def error_response(status: int, message: str, retry_after: int | None = None) ->
     return Response(body, status, headers, media_type="application/json")
 
 
-def message_response(message: Message) -> Response:
-    """Return an answer of the protocol; raw tensors have the length of their JSON in a header."""
-    if message.header_length is None:
-        return Response(message.body, media_type="application/json")
-    headers = {HEADER_LENGTH: str(message.header_length)}
-    return Response(message.body, headers=headers, media_type="application/octet-stream")
+async def send_message(message: Message, send: Send) -> None:
+    """Send an answer of the protocol; raw tensors have the length of their JSON in a header."""
+    kind = b"application/json" if message.header_length is None else b"application/octet-stream"
+    headers = [(b"content-length", b"%d" % len(message.body)), (b"content-type", kind)]
+    if message.header_length is not None:
+        headers.append((HEADER_LENGTH.encode(), b"%d" % message.header_length))
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": message.body})

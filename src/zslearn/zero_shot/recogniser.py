@@ -374,12 +374,16 @@ class Recogniser:
 
     def _best(self, X: Any, block: Block, k: int) -> tuple[NDArray[np.intp], NDArray]:
         """Numbers and scores of the best candidates of a block."""
-        found = map_blocks(
-            lambda rows: best_columns(block.scores(X[rows]), min(k, block.size)),
-            list(self._parts(X, block)),
-            X.shape[0] * block.size,
+        found = list(
+            map_blocks(
+                lambda rows: best_columns(block.scores(X[rows]), min(k, block.size)),
+                list(self._parts(X, block)),
+                X.shape[0] * block.size,
+            )
         )
-        places, scores = map(np.concatenate, zip(*found, strict=True))
+        places, scores = (
+            found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
+        )
         return places + block.start, scores
 
     def __setattr__(self, name: str, value: object) -> NoReturn:

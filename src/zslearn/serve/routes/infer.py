@@ -3,31 +3,65 @@
 from __future__ import annotations
 
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
+from zslearn.serve.changed_model import ChangedModel
 from zslearn.serve.errors import refuse
 from zslearn.serve.inference import infer
-from zslearn.serve.protocol import Message, decode_request
-from zslearn.serve.responses import HEADER_LENGTH, message_response
+from zslearn.serve.models import ServedModel
+from zslearn.serve.protocol import InferRequest, Message, decode_request
+from zslearn.serve.responses import HEADER_LENGTH, send_message
 from zslearn.serve.settings import Limits
-from zslearn.serve.shelf import ModelSlot
 from zslearn.serve.state import read_request, server_of
+from zslearn.serve.work import checked
+
+# What is read without a thread, and what may be computed without one if the model is quick.
+SMALL_BODY, SMALL_ROWS, SMALL_SCORES = 2**16, 16, 2**14
 
 
-async def infer_request(request: Request) -> Response:
-    """Answer the samples of a request."""
+class InferEndpoint:
+    """Answers the samples of a request; without Starlette's wrappers, since most requests come here."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer."""
+        await send_message(await infer_request(Request(scope, receive)), send)
+
+
+async def infer_request(request: Request) -> Message:
+    """Return the answer to the samples of a request."""
     server = server_of(request)
-    slot = server.shelf.slot(**request.path_params)
-    slot.changes()  # a model that is not loaded is refused before its body is read
+    served = server.shelf.slot(**request.path_params).changes()  # before the body is read
     body = await read_request(request)
     message = Message(body, _header_length(request.headers.get(HEADER_LENGTH)))
-    return message_response(await server.pool.run(answer, slot, message, server.settings.limits))
+    limits = server.settings.limits
+    if len(body) > SMALL_BODY:
+        return await server.pool.run(answer, served, message, limits)
+    wanted = checked(decode_request, message)
+    model = served.at_once()
+    if model is None or not _is_small(model, wanted):
+        return await server.pool.run(compute, served, wanted, limits)
+    work = infer, model, wanted, limits
+    if served.pace.is_quick:
+        return served.pace.run(*work)
+    return await server.pool.run(served.pace.run, *work)
 
 
-def answer(slot: ModelSlot, message: Message, limits: Limits) -> Message:
+def answer(served: ChangedModel, message: Message, limits: Limits) -> Message:
     """Read a request, compute, and write the answer; the whole work of one thread."""
-    return infer(slot.model(), decode_request(message), limits)
+    return compute(served, decode_request(message), limits)
+
+
+def compute(served: ChangedModel, request: InferRequest, limits: Limits) -> Message:
+    """Compute, and write the answer."""
+    return infer(served.newest(), request, limits)
+
+
+def _is_small(model: ServedModel, request: InferRequest) -> bool:
+    """Say whether a request has few rows of numbers; pictures take long."""
+    [array, *more] = request.inputs.values()
+    few = len(array) <= SMALL_ROWS and len(array) * len(model.recogniser) <= SMALL_SCORES
+    return few and array.dtype.kind == "f" and not more
 
 
 def _header_length(text: str | None) -> int | None:
@@ -39,6 +73,6 @@ def _header_length(text: str | None) -> int | None:
 
 
 ROUTES = [
-    Route("/v2/models/{name}/infer", infer_request, methods=["POST"]),
-    Route("/v2/models/{name}/versions/{version}/infer", infer_request, methods=["POST"]),
+    Route("/v2/models/{name}/infer", InferEndpoint(), methods=["POST"]),
+    Route("/v2/models/{name}/versions/{version}/infer", InferEndpoint(), methods=["POST"]),
 ]
