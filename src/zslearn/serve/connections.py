@@ -1,4 +1,4 @@
-"""Connections: a bounded number, each closed when its client dawdles or never comes to the point."""
+"""Connections: a bounded number, each closed when its client dawdles or never ends its head."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._unread is None:
             self._pointless += len(data)
             super().data_received(data)
-            if self._pointless > MOST_HEAD and not self.transport.is_closing():
-                self._refuse(431, f"the head of a request may have {MOST_HEAD} bytes.")
+            if self._pointless > MOST_HEAD:
+                self._refuse(431, f"a request may have {MOST_HEAD} bytes besides its body.")
             return
         self._unread += len(data)
         if self._unread > LINGER_BYTES:
@@ -67,7 +67,13 @@ class BoundedProtocol(HttpToolsProtocol):
         if len(self.pipeline) >= MOST_AHEAD:
             self.transport.abort()
             return
+        upgrade = self.parser.should_upgrade()
+        if upgrade and self.parser.get_method() not in (b"GET", b"HEAD"):
+            self._refuse(400, "only HTTP/1.1 is spoken here; leave out the header Upgrade.")
+            return
         super().on_headers_complete()
+        if upgrade:  # what follows would be in the other protocol
+            self.cycle.keep_alive = False
 
     def on_chunk_header(self) -> None:
         """Take a piece of a body that came without its length."""
@@ -106,6 +112,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _refuse(self, status: int, message: str) -> None:
         """Answer what never becomes a request, and close."""
+        if self.transport.is_closing():
+            return
         body = write_json({"error": message})
         retry = "retry-after: 1\r\n" if status == 503 else ""
         head = (

@@ -16,6 +16,7 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 OPEN_PATHS = ("/v2/health/live", "/v2/health/ready")
 # Pages come with the program and load nothing else; pictures may also be made by their scripts.
 _POLICY = b"default-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; base-uri 'none'"
+DECIDING = (b"host", b"origin", b"sec-fetch-site", b"authorization", b"x-api-key")
 HEADERS = [
     (b"content-security-policy", _POLICY),
     (b"x-content-type-options", b"nosniff"),
@@ -47,6 +48,8 @@ class SecurityMiddleware:
             await self._app(scope, receive, send)
             return
         headers = dict(scope["headers"])
+        if len(headers) < len(scope["headers"]):
+            _check_single(scope["headers"])
         self._check_host(headers)
         self._check_origin(headers, scope["method"])
         self._check_key(headers, scope["path"])
@@ -84,6 +87,13 @@ class SecurityMiddleware:
         key = given.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key", b"")
         if not hmac.compare_digest(key, self._key):
             raise RequestError(401, "an API key is needed: send it as 'Authorization: Bearer KEY'.")
+
+
+def _check_single(headers: list[tuple[bytes, bytes]]) -> None:
+    """Refuse a header that comes twice, of those that decide; others could read the other one."""
+    names = [name for name, _ in headers if name in DECIDING]
+    if len(set(names)) < len(names):
+        raise RequestError(400, "a header that may come once comes twice, such as Host.")
 
 
 def allowed_hosts(settings: ServerSettings) -> frozenset[str]:

@@ -131,7 +131,7 @@ def _cast(name: str, datatype: str, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _numbers(data: Any) -> NDArray[Any]:
-    """Return a list as an array; faster than numpy for a flat list of numbers that are not whole."""
+    """Return a list as an array; a flat list of fractions faster than numpy does."""
     if isinstance(data, list) and data and type(data[0]) is float:
         try:
             return np.frombuffer(flat.array("d", data))

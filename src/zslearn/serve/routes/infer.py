@@ -21,7 +21,7 @@ SMALL_BODY, SMALL_ROWS, SMALL_SCORES = 2**16, 16, 2**14
 
 
 class InferEndpoint:
-    """Answers the samples of a request; without Starlette's wrappers, since most requests come here."""
+    """Answers samples, without Starlette's wrappers, since most requests come here."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer."""
