@@ -105,7 +105,7 @@ def open_animals(pictures: Path | None = None) -> Collection:
     """Return the bundled animals; with the folder of their photographs, if it is given."""
     data = load_animals()
     names = tuple(data.image_files or ())
-    picture = None if pictures is None else _photographs(pictures, names)
+    picture = None if pictures is None else _photographs(pictures, data)
     loads = ["from zslearn.datasets import load_animals", "", "data = load_animals()"]
     return from_dataset(data, "animals", names=names, picture=picture, loads=loads)
 
@@ -152,9 +152,10 @@ def _split_lines(waiting: Sequence[str]) -> list[str]:
     ]
 
 
-def _photographs(folder: Path, names: Sequence[str]) -> Callable[[int, int], Pixels]:
-    """Return the reader of the photographs of rows: ``class/file``, whatever was above it."""
-    paths = [folder.joinpath(*name.split("/")[-2:]) for name in names]
+def _photographs(folder: Path, data: ZeroShotDataset) -> Callable[[int, int], Pixels]:
+    """Return the reader of the photographs of rows: a folder per class, files as they were named."""
+    files = (name.rpartition("/")[2] for name in data.image_files or ())
+    paths = [folder / str(label) / file for label, file in zip(data.y, files, strict=True)]
     missing = next((path for path in paths if not path.is_file()), None)
     if missing is not None:
         raise InvalidInputError(
