@@ -153,7 +153,7 @@ def _split_lines(waiting: Sequence[str]) -> list[str]:
 
 
 def _photographs(folder: Path, data: ZeroShotDataset) -> Callable[[int, int], Pixels]:
-    """Return the reader of the photographs of rows: a folder per class, files as they were named."""
+    """Return the reader of the photographs of rows: a folder per class, files by name."""
     files = (name.rpartition("/")[2] for name in data.image_files or ())
     paths = [folder / str(label) / file for label, file in zip(data.y, files, strict=True)]
     missing = next((path for path in paths if not path.is_file()), None)
