@@ -41,16 +41,12 @@ def encode(array, dtype):
 def branch(clf, X, way):
     """What a snapshot holds of one direction: products of samples and map, never the features."""
     coef = clf.coef_encode_ if way == "encode" else clf.coef_decode_
-    rows = X @ coef.T
-    if way == "encode":
-        found = {"gram": None, "squares": np.sum(rows**2, axis=1)}
-        rows = unit_rows(rows) if clf.metric == "cosine" else rows
-    else:
-        found = {"gram": coef @ coef.T, "squares": np.sum(X**2, axis=1)}
-        rows = rows / np.linalg.norm(X, axis=1)[:, None] if clf.metric == "cosine" else rows
-    arrays = {"rows": rows, **found}
-    encoded = {key: None if a is None else encode(a, "<f4") for key, a in arrays.items()}
-    return {"comparison": clf.metric, **encoded}
+    z = X @ coef.T
+    same = way == "encode"  # samples are compared in the semantic space, where classes are rows
+    gram = np.eye(len(coef)) if same else coef @ coef.T
+    lengths = np.linalg.norm(z if same else X, axis=1)
+    arrays = {"z": z, "gram": gram, "lengths": lengths}
+    return {key: encode(array, "<f4") for key, array in arrays.items()}
 
 
 def scoring_case(parameters):
@@ -74,8 +70,11 @@ def scoring_case(parameters):
         "dimensions": [],
         "classes": classes,
         "bias": 0.05,
-        "signature_norm": clf.signature_norm,
-        "branches": [branch(clf, X, way) for way in ways],
+        "form": {
+            "metric": clf.metric,
+            "signature_norm": clf.signature_norm,
+            "branches": [branch(clf, X, way) for way in ways],
+        },
     }
     answers = [classes[k]["id"] for k in scores.argmax(axis=1)]
     return {

@@ -5,7 +5,7 @@ import { fill, h, newId } from "./dom.js";
 import { short, signed } from "./numbers.js";
 import { drawInitials } from "./picture.js";
 import { makeLane } from "./latest.js";
-import { bars } from "./reasons.js";
+import { bars, forAnswer } from "./reasons.js";
 
 const RANKED = 5;
 const SLIDERS = 8;
@@ -32,10 +32,8 @@ export class CardPanel {
   }
 
   async #load() {
-    const { sample, studio } = this;
-    // A right answer is compared with the runner-up.
-    const against = this.against ?? (studio.isRight(sample) === false ? null : studio.answers.second[sample]);
-    const query = against === null || against === undefined || against < 0 ? "" : `?against=${against}`;
+    const { sample } = this;
+    const query = this.against === null ? "" : `?against=${this.against}`;
     try {
       const found = await getJson(`samples/${sample}${query}`);
       if (this.sample === sample) this.#show(found);
@@ -104,23 +102,24 @@ export class CardPanel {
     );
   }
 
-  #reasons({ reasons }) {
+  #reasons({ reasons, answer }) {
     if (!reasons) {
       return h("p", { class: "muted" }, "This method does not split its scores by attribute.");
     }
     const { studio } = this;
-    const [given, right] = [studio.nameOf(reasons.given), studio.nameOf(reasons.right)];
-    const found = bars(reasons);
+    const { winner, other, ...split } = forAnswer(reasons, answer, studio.state.dimensions);
+    const [given, right] = [studio.nameOf(winner), studio.nameOf(other)];
+    const found = bars(split);
     const largest = Math.max(...found.map((bar) => Math.abs(bar.difference)), 1e-12);
     const id = newId("against");
     const choice = h(
       "select",
       { id, onchange: () => this.#compare(Number(choice.value)) },
       [...studio.classes.values()]
-        .filter((c) => c.described && c.id !== reasons.given)
+        .filter((c) => c.id !== winner)
         .map((c) => h("option", { value: c.id }, c.name)),
     );
-    choice.value = String(reasons.right);
+    choice.value = String(other);
     return h(
       "section",
       { class: "reasons" },
@@ -142,7 +141,7 @@ export class CardPanel {
         "p",
         { class: "sum" },
         "Sum = difference of the scores: ",
-        h("b", {}, signed(reasons.score_difference)),
+        h("b", {}, signed(split.score_difference)),
       ),
     );
   }
@@ -166,7 +165,7 @@ export class CardPanel {
     this.#load();
   }
 
-  #intervention({ encoded, reasons }) {
+  #intervention({ encoded, encoded_range, reasons }) {
     if (!encoded) return null;
     const { dimensions } = this.studio.state;
     const shown = this.#important(encoded, reasons);
@@ -176,7 +175,12 @@ export class CardPanel {
       { class: "intervene" },
       h("h3", {}, "What if?"),
       h("p", { class: "muted" }, "What the model reads in this picture. Correct a value and see the answer change."),
-      shown.map((index) => this.#slider(index, dimensions[index], encoded[index])),
+      shown.map((index) => {
+        const [low, high] = encoded_range
+          ? [encoded_range[0][index], encoded_range[1][index]]
+          : [dimensions[index].low, dimensions[index].high];
+        return this.#slider(index, { name: dimensions[index].name, low, high }, encoded[index]);
+      }),
       reset,
     );
   }

@@ -1,6 +1,6 @@
 // Which method, which λ, and two methods side by side.
 
-import { getJson, getPacked } from "./api.js";
+import { getJson } from "./api.js";
 import { nearestValue } from "./balance_view.js";
 import { Curve } from "./curve.js";
 import { fill, h, newId } from "./dom.js";
@@ -42,7 +42,8 @@ export class ChooseView {
     const { studio, element } = this;
     if (!studio.state?.ready || element.hidden) return;
     this.#methods();
-    await Promise.all([this.#lamCurve(), this.#comparison()]);
+    this.#comparison();
+    await this.#lamCurve();
     element.dataset.painted = String(studio.revision);
   }
 
@@ -156,29 +157,14 @@ export class ChooseView {
     }
   }
 
-  async #comparison() {
+  #comparison() {
     const { studio } = this;
     if (!studio.state?.ready || this.element.hidden) return;
     const { state } = studio;
     if (!this.second || this.offered !== `${state.methods.map((m) => m.id)}`) this.#buildCompare();
     if (document.activeElement !== this.second) this.second.value = state.compare ?? "";
-    if (!state.compare) {
-      this.other = null;
-      fill(this.side);
-      return;
-    }
-    const key = `${state.compare},${studio.revision}`;
-    if (this.other?.key !== key && this.fetching !== key) {
-      this.fetching = key;
-      try {
-        const found = await getPacked("answers?of=compare");
-        this.other = { key, ...found };
-      } catch (error) {
-        fill(this.side, h("p", { class: "muted" }, error.message));
-        return;
-      }
-    }
-    if (this.other) this.#sideBySide();
+    if (state.compare && studio.answers.answer2) this.#sideBySide();
+    else fill(this.side);
   }
 
   #buildCompare() {
@@ -205,7 +191,7 @@ export class ChooseView {
   }
 
   #sideBySide() {
-    const { studio, other } = this;
+    const { studio } = this;
     const { state } = studio;
     const nameOf = (id) => state.methods.find((m) => m.id === id)?.name ?? id;
     const [first, second] = [nameOf(state.method), nameOf(state.compare)];
@@ -217,7 +203,7 @@ export class ChooseView {
     const groups = agreement(
       studio.labels.truth,
       studio.answers.answer,
-      other.arrays.answer,
+      studio.answers.answer2,
       studio.rows(),
     );
     fill(
@@ -235,7 +221,7 @@ export class ChooseView {
               {},
               h("th", { scope: "row" }, text),
               h("td", {}, percent(state.summary?.[key], 1)),
-              h("td", {}, percent(other.head.summary?.[key], 1)),
+              h("td", {}, percent(state.two?.summary?.[key], 1)),
             ),
           ),
         ),
@@ -267,7 +253,7 @@ export class ChooseView {
         ),
       ),
     );
-    this.side.dataset.painted = other.key;
+    this.side.dataset.painted = String(studio.revision);
   }
 
   #show(rows) {

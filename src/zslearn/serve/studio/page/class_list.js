@@ -3,13 +3,13 @@
 import { fill, h } from "./dom.js";
 import { counted, percent, whole } from "./numbers.js";
 
-/** Sections of the list, in the order of interest. */
+/** Sections of the list, in the order of interest; your own classes come first. */
 export function sections(classes) {
   const all = [...classes.values()];
   return [
-    { title: "Not described yet", classes: all.filter((c) => !c.described) },
-    { title: "New classes", classes: all.filter((c) => c.described && !c.seen) },
-    { title: "Classes of the training", classes: all.filter((c) => c.described && c.seen) },
+    { title: "Your classes", classes: all.filter((c) => c.described && !c.seen) },
+    { title: "New classes", classes: all.filter((c) => !c.described && !c.seen) },
+    { title: "Classes of the training", classes: all.filter((c) => c.seen) },
   ].filter((section) => section.classes.length);
 }
 
@@ -45,11 +45,12 @@ export class ClassList {
   }
 
   build() {
-    const { classes } = this.studio;
+    const { classes, state } = this.studio;
     this.items.clear();
     this.filter.hidden = classes.size < 12;
     fill(
       this.body,
+      this.#waiting(state.undescribed),
       sections(classes).map(({ title, classes: found }) => {
         const shown = found.filter((c) => c.name.toLowerCase().includes(this.search));
         if (!shown.length) return null;
@@ -62,6 +63,31 @@ export class ClassList {
     this.update();
   }
 
+  /** Names that pictures have but no description yet. */
+  #waiting(undescribed) {
+    if (!undescribed.length) return null;
+    return [
+      h("h3", {}, "Not described yet"),
+      h(
+        "ul",
+        { class: "class-items" },
+        undescribed.map(({ name, count }) =>
+          h(
+            "li",
+            {},
+            h(
+              "button",
+              { type: "button", class: "class-item waiting", onclick: () => this.describe(name) },
+              h("span", { class: "name" }, name),
+              h("span", { class: "muted count" }, counted(count, "picture")),
+              h("span", { class: "accuracy" }, "Describe"),
+            ),
+          ),
+        ),
+      ),
+    ];
+  }
+
   #item(c) {
     const parts = {
       count: h("span", { class: "muted count" }),
@@ -72,9 +98,9 @@ export class ClassList {
       "button",
       {
         type: "button",
-        class: c.described ? "class-item" : "class-item waiting",
+        class: "class-item",
         "data-class": c.id,
-        onclick: () => (c.described ? this.#choose(c.id) : this.describe(c.name)),
+        onclick: () => this.#choose(c.id),
       },
       h("span", { class: "name" }, c.name, c.changed ? h("span", { class: "tag" }, "changed") : null),
       parts.count,
@@ -99,7 +125,7 @@ export class ClassList {
       if (!c) continue;
       item.button.setAttribute("aria-pressed", String(studio.view.focus === id));
       item.count.textContent = countOf(c);
-      item.accuracy.textContent = c.described ? percent(c.accuracy) : "Describe";
+      item.accuracy.textContent = percent(c.accuracy);
       item.bar.style.setProperty("--part", String(c.accuracy ?? 0));
     }
     this.#summarize();
@@ -121,7 +147,6 @@ export class ClassList {
 }
 
 function countOf(c) {
-  if (!c.described) return counted(c.count, "picture");
   if (!c.count) return c.answered ? `given to ${whole(c.answered)}` : "";
   return `${whole(c.right)} of ${whole(c.count)} right`;
 }

@@ -11,7 +11,7 @@ import { byId, fill, h } from "./dom.js";
 import { exportSelection, openKeep } from "./keep_dialog.js";
 import { PictureLoader } from "./loader.js";
 import { COLOR_MODES, MapView } from "./map_view.js";
-import { NewClass } from "./new_class.js";
+import { NewClass, suggestion } from "./new_class.js";
 import { counted, whole } from "./numbers.js";
 import { PicturesView } from "./pictures_view.js";
 import { Studio } from "./studio.js";
@@ -29,6 +29,8 @@ const SCOPES = [
   ["test", "test pictures"],
   ["all", "all pictures"],
 ];
+
+const WAIT = 300; // milliseconds between two questions whether the pictures are ready
 
 const studio = new Studio();
 // Browsers open six connections to a server; edits and events need some of them.
@@ -83,8 +85,8 @@ new ClassList({ studio, element: byId("classes"), describe: (name) => describe(n
 let describing = false;
 
 function describe(name) {
-  const { suggestion } = studio.state;
-  const known = suggestion && (!name || suggestion.name === name) ? suggestion : null;
+  const first = suggestion(studio.state, studio.classes);
+  const known = first && first.name === name ? first : null;
   describing = true;
   studio.look({ focus: null, sample: null });
   describing = true;
@@ -129,22 +131,24 @@ function showHelp() {
 }
 
 function showIntro() {
-  const { suggestion, data, ready } = studio.state;
-  const own = [...studio.classes.values()].some((c) => c.described && c.changed);
+  const { data, ready } = studio.state;
+  const own = [...studio.classes.values()].some((c) => c.described);
   const intro = byId("intro");
   intro.hidden = !ready || own || !studio.classes.size;
+  if (intro.hidden) return;
+  const first = suggestion(studio.state, studio.classes);
   byId("intro-text").textContent = data.pictures
     ? "These pictures show classes the model never trained on. Describe one and watch."
     : "These points are samples of classes the model never trained on. Describe one and watch.";
   fill(
     byId("intro-actions"),
-    h("button", { type: "button", class: "primary", id: "describe", onclick: () => describe(suggestion?.name) }, "Describe a new class"),
-    suggestion
+    h("button", { type: "button", class: "primary", id: "describe", onclick: () => describe(first?.name) }, "Describe a new class"),
+    first?.text
       ? h(
           "button",
-          { type: "button", class: "suggestion", onclick: () => describe(suggestion.name) },
+          { type: "button", class: "suggestion", onclick: () => describe(first.name) },
           h("span", { class: "muted" }, "for example "),
-          `“${suggestion.text}”`,
+          `“${first.text}”`,
         )
       : null,
   );
@@ -154,11 +158,12 @@ function showTop() {
   const { state } = studio;
   const method = state.methods?.find((m) => m.id === state.method)?.name;
   byId("about").textContent = [
-    state.data.name,
+    state.data.name ?? "opening …",
     state.ready ? counted(state.data.n, "picture") : null,
     method,
   ].filter(Boolean).join(" · ");
-  document.title = `${state.data.name} – zslearn studio`;
+  if (state.data.name) document.title = `${state.data.name} – zslearn studio`;
+  byId("keep").disabled = !state.ready;
   for (const [id, text] of [["undo", "Undo"], ["redo", "Redo"]]) {
     const button = byId(id);
     button.disabled = !state[id];
@@ -223,7 +228,7 @@ let connected = true;
 
 async function reload() {
   try {
-    await (studio.n ? studio.refresh() : studio.load());
+    await studio.load();
   } catch (error) {
     fail(error);
   }
@@ -236,6 +241,15 @@ function connection(open) {
   if (again) {
     byId("message").hidden = true;
     reload();
+  }
+}
+
+/** Load, and ask again while the program prepares the pictures. */
+async function opened() {
+  await studio.load();
+  while (!studio.state.ready) {
+    await new Promise((resolve) => setTimeout(resolve, WAIT));
+    await studio.load();
   }
 }
 
@@ -252,7 +266,6 @@ async function start() {
     showIntro();
     showProgress(studio.state.progress);
   });
-  studio.on("kept", showTop);
   studio.on("view", showDetails);
   studio.on("view state", showSelection);
   byId("tabs").addEventListener("click", showSelection);
@@ -261,7 +274,7 @@ async function start() {
   showDetails();
   tabs.open("map");
   try {
-    await studio.load();
+    await opened();
     const fresh = [...studio.classes.values()].some((c) => !c.seen && c.count);
     studio.look({ scope: fresh ? "new" : "all" });
   } catch (error) {
@@ -270,11 +283,7 @@ async function start() {
   listen({
     connected: connection,
     changed: ({ revision, by }) => by !== TAB && revision !== studio.revision && reload(),
-    progress: (progress) => {
-      const over = progress.total && progress.done >= progress.total;
-      showProgress(over ? null : progress);
-      if (over) reload();
-    },
+    progress: (progress) => studio.state.ready || showProgress(progress),
   });
   document.documentElement.dataset.ready = "true";
 }

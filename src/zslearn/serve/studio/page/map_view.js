@@ -185,12 +185,13 @@ export class MapView {
       else counts[answer === truth[i] ? "right" : "wrong"]++;
     }
     const name = focus === null ? null : studio.nameOf(focus);
+    const unknown = studio.state.undescribed.length ? "not described yet" : "true class unknown";
     const items = [
       ["right", "disc", name ? `${name}, recognized` : "right", counts.right],
       ["wrong", "ring", name ? `called ${name}, wrong` : "wrong", counts.wrong],
       ["wrong", "diamond", `${name}, missed`, counts.missed],
       ["none", "cross", "none of these", counts.none],
-      ["unknown", "dot", name ? `called ${name}` : "label unknown", counts.unknown],
+      ["unknown", "dot", name ? `called ${name}` : unknown, counts.unknown],
     ].filter(([, mark, , count]) => count || (mark === "disc" && (name || counts.wrong)));
     fill(
       this.legend,

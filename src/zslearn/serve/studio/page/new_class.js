@@ -16,6 +16,25 @@ export function understood(reply, { nameOf, dimensions }) {
   return parts.join(", ");
 }
 
+/**
+ * What to describe first: a name that pictures have, and a phrase that may fit it.
+ * The server knows best; without it, the words of the names are compared with the attributes.
+ * @returns {{name: string, text: string}|null}
+ */
+export function suggestion(state, classes) {
+  if (state.suggestion) return state.suggestion;
+  const attributes = new Set(state.dimensions.filter((d) => d.meaningful).map((d) => d.name));
+  for (const { name } of state.undescribed) {
+    const words = name.split(/\s+/);
+    if (!words.every((word) => attributes.has(word))) continue;
+    const shared = (c) => c.name.split(/\s+/).filter((word) => words.includes(word)).length;
+    const like = [...classes.values()].reduce((best, c) => (!best || shared(c) > shared(best) ? c : best), null);
+    const more = words.filter((word) => !like.name.split(/\s+/).includes(word));
+    if (more.length && shared(like)) return { name, text: `like ${like.name}, but ${more.join(", ")}` };
+  }
+  return state.undescribed.length ? { name: state.undescribed[0].name, text: "" } : null;
+}
+
 export class NewClass {
   /** @param {{studio: object, element: HTMLElement, fail: Function, announce: Function}} parts */
   constructor({ studio, element, fail, announce }) {
@@ -26,14 +45,12 @@ export class NewClass {
   open({ name = "", text = "" } = {}) {
     const { state, classes } = this.studio;
     const ids = { name: newId("name"), like: newId("like"), phrase: newId("phrase"), list: newId("known") };
-    const waiting = [...classes.values()].filter((c) => !c.described);
     this.name = h("input", { id: ids.name, type: "text", required: true, maxlength: 200, list: ids.list, value: name, autocomplete: "off" });
     this.like = h(
       "select",
       { id: ids.like },
       h("option", { value: "" }, "an average class"),
       [...classes.values()]
-        .filter((c) => c.described)
         .map((c) => h("option", { value: c.id }, c.name)),
     );
     this.phrase = h("input", {
@@ -42,7 +59,7 @@ export class NewClass {
       maxlength: 500,
       value: text,
       autocomplete: "off",
-      placeholder: state.suggestion?.text ?? this.#example(),
+      placeholder: suggestion(state, classes)?.text ?? this.#example(),
       oninput: () => this.#typed(),
     });
     this.feedback = h("p", { class: "feedback", role: "status" });
@@ -55,7 +72,7 @@ export class NewClass {
         { class: "stack", onsubmit: (event) => this.#submit(event) },
         h("label", { for: ids.name }, "Name"),
         this.name,
-        h("datalist", { id: ids.list }, waiting.map((c) => h("option", { value: c.name }))),
+        h("datalist", { id: ids.list }, state.undescribed.map((c) => h("option", { value: c.name }))),
         h("label", { for: ids.like }, "Start from"),
         this.like,
         h("label", { for: ids.phrase }, state.text ? "Or in words" : "Or in a phrase"),
@@ -69,7 +86,7 @@ export class NewClass {
   }
 
   #example() {
-    const known = [...this.studio.classes.values()].find((c) => c.described);
+    const [known] = this.studio.classes.values();
     const word = this.studio.state.dimensions.find((d) => d.meaningful)?.name ?? "larger";
     return known ? `like ${known.name}, but ${word}` : "";
   }

@@ -1,6 +1,28 @@
 // Why one class won over another: the largest differences as bars, the rest in one, nothing lost.
 
 /**
+ * Turn a comparison so that it speaks for the answer that was given: what is positive spoke for it.
+ * @returns {{winner: number, other: number, dimensions: object[], offset_difference: number,
+ *   score_difference: number}}
+ */
+export function forAnswer(reasons, answer, dimensions) {
+  const turned = reasons.given !== answer && reasons.right === answer;
+  const sign = turned ? -1 : 1;
+  return {
+    winner: turned ? reasons.right : reasons.given,
+    other: turned ? reasons.given : reasons.right,
+    offset_difference: sign * reasons.offset_difference,
+    score_difference: sign * reasons.score_difference,
+    dimensions: reasons.dimensions.map((d) => ({
+      name: d.name ?? dimensions[d.index].name,
+      right: turned ? d.given : d.right,
+      given: turned ? d.right : d.given,
+      difference: sign * d.difference,
+    })),
+  };
+}
+
+/**
  * Choose the bars of a card.
  * @param {{dimensions: {name: string, right: number, given: number, difference: number}[],
  *   offset_difference: number, score_difference: number}} reasons

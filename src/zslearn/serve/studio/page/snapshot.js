@@ -16,12 +16,14 @@ export function readSnapshot(data) {
     truth: numbers(data.truth, Int32Array) ?? new Int32Array(data.n).fill(-1),
     split: numbers(data.split, Uint8Array) ?? new Uint8Array(data.n).fill(1),
     xy: numbers(data.xy, Float32Array),
-    branches: data.branches.map((branch) => ({
-      comparison: branch.comparison,
-      rows: numbers(branch.rows, Float32Array),
-      gram: numbers(branch.gram, Float32Array),
-      squares: numbers(branch.squares, Float32Array),
-    })),
+    form: {
+      ...data.form,
+      branches: data.form.branches.map((branch) => ({
+        z: numbers(branch.z, Float32Array),
+        gram: numbers(branch.gram, Float32Array),
+        lengths: numbers(branch.lengths, Float32Array),
+      })),
+    },
   };
 }
 
@@ -76,7 +78,7 @@ class Snapshot {
       ]),
     );
     this.#listen();
-    this.#loadSheet();
+    this.#showPictures();
     this.#panel();
   }
 
@@ -94,20 +96,30 @@ class Snapshot {
     return button;
   }
 
-  // One sheet holds all thumbnails, so the file stays small.
-  #loadSheet() {
+  // Pictures are decoded when they come into sight.
+  #showPictures() {
     const { thumbnails } = this.model;
     if (!thumbnails) return;
-    const sheet = new Image();
-    sheet.addEventListener("load", () => {
-      const cut = new Map();
-      this.scatter.thumbnail = (i) => {
-        if (!cut.has(i)) cut.set(i, cutOut(sheet, thumbnails, i));
-        return cut.get(i);
-      };
+    const found = new Map();
+    this.scatter.thumbnail = (i) => {
+      if (!found.has(i)) {
+        const image = new Image();
+        image.addEventListener("load", () => this.#repaint());
+        image.src = thumbnails[i];
+        found.set(i, image);
+      }
+      const image = found.get(i);
+      return image.complete && image.naturalWidth ? image : null;
+    };
+  }
+
+  #repaint() {
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame(() => {
+      this.asked = false;
       this.paint();
     });
-    sheet.src = thumbnails.uri;
   }
 
   #listen() {
@@ -209,7 +221,7 @@ class Snapshot {
 
   #answer() {
     const { model } = this;
-    this.answers = answersOf(model.classes, this.columns);
+    this.answers = answersOf(model.classes, this.columns, model.reject ?? null);
     const rows = Array.from(model.truth.keys()).filter((i) => model.split[i] === 1);
     const counts = tally(model.truth, this.answers.answer, rows);
     this.statistics = new Map(
@@ -256,13 +268,6 @@ class Snapshot {
     fill(this.legend, legendOf(scatter, this.focus));
     document.documentElement.dataset.ready = "true";
   }
-}
-
-function cutOut(sheet, { side, columns }, i) {
-  const canvas = h("canvas", { width: side, height: side });
-  const [left, top] = [(i % columns) * side, Math.floor(i / columns) * side];
-  canvas.getContext("2d").drawImage(sheet, left, top, side, side, 0, 0, side, side);
-  return canvas;
 }
 
 function legendOf(scatter, focus) {

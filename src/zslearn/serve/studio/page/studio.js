@@ -5,6 +5,9 @@ import { makeLane } from "./latest.js";
 import { tally } from "./tally.js";
 
 const NONE = new Int32Array(0);
+const EMPTY = { classes: [], methods: [], undescribed: [], data: {} };
+// Edits after which the truth of a picture can be another class than before.
+const RELABELS = new Set(["add", "phrase", "words", "rename", "delete", "undo", "redo"]);
 
 /** Whether a row is in one of the scopes of the page. */
 export function inScope(scope, seen, split) {
@@ -34,19 +37,18 @@ export class Studio extends EventTarget {
   async load() {
     await this.#loadState();
     if (!this.state.ready) return;
-    const labels = await getPacked("labels");
-    this.labels = { ...labels.arrays, names: labels.head.names };
-    this.#take(await getPacked("answers"));
+    const [answers] = await Promise.all([getPacked("answers"), this.#loadLabels()]);
+    this.#take(answers);
   }
 
-  /** Take what another tab did. */
-  async refresh() {
-    await this.#loadState();
-    if (this.state.ready) this.#take(await getPacked("answers"));
+  async #loadLabels() {
+    const labels = await getPacked("labels");
+    this.labels = { ...labels.arrays, names: labels.head.names };
   }
 
   async #loadState() {
-    this.state = await getJson("state");
+    // Before it is ready, the program knows little more than how far it is.
+    this.state = { ...EMPTY, ...(await getJson("state")) };
     this.#readClasses();
     this.#tell("state");
   }
@@ -62,35 +64,39 @@ export class Studio extends EventTarget {
   /** Do one edit; resolves to the head of the reply, undefined if a newer one overtook it. */
   async edit(message, key) {
     const reply = await this.lane({ path: "edits", body: message }, key);
-    return reply && this.#after(reply);
+    if (!reply || reply.head.superseded) return undefined;
+    return this.#after(reply, message.op, message.final ?? true);
   }
 
+  /** Take the last edit back. */
   async undo() {
-    return this.#after(await this.lane({ path: "undo", body: {} }));
+    return this.#after(await this.lane({ path: "undo", body: {} }), "undo", true);
   }
 
+  /** Do it again. */
   async redo() {
-    return this.#after(await this.lane({ path: "redo", body: {} }));
+    return this.#after(await this.lane({ path: "redo", body: {} }), "redo", true);
   }
 
   #send({ path, body }) {
     return postPacked(path, body);
   }
 
-  async #after(reply) {
+  async #after(reply, op, final) {
     this.#take(reply);
-    const { head } = reply;
-    if ("undo" in head) Object.assign(this.state, { undo: head.undo, redo: head.redo });
-    if (head.state_changed ?? true) await this.#loadState();
-    else this.#tell("kept");
-    return head;
+    if (final) await Promise.all([this.#loadState(), RELABELS.has(op) && this.#loadLabels()]);
+    if (final) this.#tell("answers");
+    return reply.head;
   }
 
   #take({ head, arrays }) {
     this.answers = arrays;
     this.revision = head.revision;
     this.warnings = head.edit?.warnings ?? head.warnings ?? [];
-    if (head.summary) this.state.summary = head.summary;
+    for (const name of ["summary", "reject", "two"]) {
+      if (name in head) this.state[name] = head[name];
+    }
+    if ("bias" in head) this.state.balance.bias = head.bias;
     for (const found of head.classes ?? []) {
       const known = this.classes.get(found.id);
       if (known) Object.assign(known, found);
