@@ -57,9 +57,10 @@ export class BalanceView {
     this.loading = true;
     const { revision } = studio;
     try {
-      this.data = await getPacked("balance");
+      [this.data, this.thresholds] = await Promise.all([getPacked("balance"), getPacked("rejection")]);
       this.shown = revision;
       this.#draw();
+      this.#showRejection();
     } catch (error) {
       this.#empty(error.message);
     } finally {
@@ -82,7 +83,7 @@ export class BalanceView {
       const k = nearestValue(bias, value);
       return { at: track[k], text, shape, below };
     };
-    const range = (values) => [0, Math.max(0.1, Math.ceil(10 * Math.max(...values) + 0.4) / 10)];
+    const range = (values) => [0, Math.min(1, Math.ceil(10 * Math.max(...values) + 0.4) / 10)];
     this.curve.draw({
       x: { range: range(seen), text: (v) => percent(v) },
       y: { range: range(unseen), text: (v) => percent(v) },
@@ -163,7 +164,7 @@ export class BalanceView {
       this.rejection,
       h("h3", {}, "None of these"),
       h("label", { class: "check" }, this.on, " Leave a picture without an answer when the model is not sure"),
-      h("label", { for: id }, "How sure it must be"),
+      h("label", { for: id }, "How far ahead the best class must be"),
       this.threshold,
       this.rejectText,
     );
@@ -173,16 +174,18 @@ export class BalanceView {
     const { reject, summary } = this.studio.state;
     this.rejection.hidden = !reject;
     if (!reject) return;
+    const curve = this.thresholds?.arrays;
     if (document.activeElement !== this.threshold) {
-      this.threshold.min = String(reject.low ?? 0);
-      this.threshold.max = String(reject.high ?? 1);
+      this.threshold.min = String(Math.min(curve?.threshold[0] ?? 0, reject.threshold ?? 0));
+      this.threshold.max = String(Math.max(curve?.threshold.at(-1) ?? 1, reject.threshold ?? 0));
       this.threshold.value = String(reject.threshold ?? reject.chosen ?? 0);
     }
     this.on.checked = reject.on;
     this.threshold.disabled = !reject.on;
     const count = summary?.n_rejected ?? this.studio.answers.answer.filter((a) => a < 0).length;
+    const rest = curve?.accuracy[nearestValue(curve.threshold, Number(this.threshold.value))];
     this.rejectText.textContent = reject.on
-      ? `${counted(count, "picture")} without an answer at a threshold of ${short(Number(this.threshold.value))}`
+      ? `${counted(count, "picture")} without an answer; of the others ${percent(rest)} are right (lead of at least ${short(Number(this.threshold.value))})`
       : "off: every picture gets an answer";
   }
 

@@ -66,7 +66,7 @@ export class CardPanel {
   #rank({ ranking, answer }) {
     const { studio, sample } = this;
     const truth = studio.labels.truth[sample];
-    const right = truth < 0 ? null : truth === answer;
+    const right = studio.knownTruth(sample) < 0 ? null : truth === answer;
     fill(
       this.verdict,
       h(
@@ -76,6 +76,7 @@ export class CardPanel {
         h("b", {}, studio.nameOf(answer)),
         right === false ? ` – it is ${studio.nameOf(truth)}` : null,
         right === true ? " – right" : null,
+        right === null && truth >= 0 ? ` – it is ${studio.nameOf(truth)}, not described yet` : null,
       ),
     );
     const best = ranking[0]?.score ?? 0;
@@ -115,7 +116,7 @@ export class CardPanel {
     const choice = h(
       "select",
       { id, onchange: () => this.#compare(Number(choice.value)) },
-      [...studio.classes.values()]
+      studio.candidates
         .filter((c) => c.id !== winner)
         .map((c) => h("option", { value: c.id }, c.name)),
     );

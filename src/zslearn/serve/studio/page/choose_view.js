@@ -108,19 +108,19 @@ export class ChooseView {
     const logs = values.map(Math.log10);
     const points = (line) => line.map((y, k) => [logs[k], y]);
     const own = this.#ownLine();
-    const mark = (value, line, text) => {
+    const mark = (value, line, text, below) => {
       const k = nearestValue(logs, Math.log10(value));
-      return { at: [logs[k], line[k]], text, shape: "diamond" };
+      return { at: [logs[k], line[k]], text, shape: "diamond", below };
     };
-    const top = Math.max(...encoder, ...decoder);
+    const [low, top] = [Math.min(...encoder, ...decoder), Math.max(...encoder, ...decoder)];
     this.curve.draw({
       x: { range: [logs[0], logs.at(-1)], text: (v) => short(10 ** v) },
-      y: { range: [0, Math.max(0.1, Math.ceil(top * 10 + 0.4) / 10)], text: (v) => percent(v) },
+      y: { range: [Math.max(0, Math.floor(low * 10 - 0.5) / 10), Math.min(1, Math.ceil(top * 10 + 0.5) / 10)], text: (v) => percent(v) },
       lines: [
         { name: "encoder", class: "first", points: points(encoder) },
         { name: "decoder", class: "second", points: points(decoder) },
       ],
-      marks: [mark(chosen_encoder, encoder, "encoder"), mark(chosen_decoder, decoder, "decoder")],
+      marks: [mark(chosen_encoder, encoder, "encoder"), mark(chosen_decoder, decoder, "decoder", true)],
       track: points(own),
       index: nearestValue(logs, Math.log10(lam.value)),
     });
@@ -128,8 +128,7 @@ export class ChooseView {
 
   /** The line the handle runs along: that of the direction in use. */
   #ownLine() {
-    const way = this.data.direction ?? this.studio.state.lam.direction;
-    return way === "encode" ? this.data.encoder : this.data.decoder;
+    return this.studio.state.method === "sae-encode" ? this.data.encoder : this.data.decoder;
   }
 
   #say(index) {

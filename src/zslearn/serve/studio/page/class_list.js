@@ -7,9 +7,9 @@ import { counted, percent, whole } from "./numbers.js";
 export function sections(classes) {
   const all = [...classes.values()];
   return [
-    { title: "Your classes", classes: all.filter((c) => c.described && !c.seen) },
-    { title: "New classes", classes: all.filter((c) => !c.described && !c.seen) },
-    { title: "Classes of the training", classes: all.filter((c) => c.seen) },
+    { title: "Your classes", classes: all.filter((c) => c.described && c.added) },
+    { title: "New classes", classes: all.filter((c) => c.described && !c.added && !c.seen) },
+    { title: "Classes of the training", classes: all.filter((c) => c.described && !c.added && c.seen) },
   ].filter((section) => section.classes.length);
 }
 
@@ -45,12 +45,12 @@ export class ClassList {
   }
 
   build() {
-    const { classes, state } = this.studio;
+    const { classes, waiting } = this.studio;
     this.items.clear();
     this.filter.hidden = classes.size < 12;
     fill(
       this.body,
-      this.#waiting(state.undescribed),
+      this.#waiting(waiting),
       sections(classes).map(({ title, classes: found }) => {
         const shown = found.filter((c) => c.name.toLowerCase().includes(this.search));
         if (!shown.length) return null;
@@ -64,14 +64,14 @@ export class ClassList {
   }
 
   /** Names that pictures have but no description yet. */
-  #waiting(undescribed) {
-    if (!undescribed.length) return null;
+  #waiting(waiting) {
+    if (!waiting.length) return null;
     return [
       h("h3", {}, "Not described yet"),
       h(
         "ul",
         { class: "class-items" },
-        undescribed.map(({ name, count }) =>
+        waiting.map(({ name, count }) =>
           h(
             "li",
             {},

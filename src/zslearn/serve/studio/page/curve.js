@@ -4,7 +4,7 @@ import { fill, svg } from "./dom.js";
 
 const WIDTH = 560;
 const HEIGHT = 320;
-const EDGE = { left: 62, right: 30, top: 22, bottom: 46 };
+const EDGE = { left: 62, right: 30, top: 30, bottom: 46 };
 
 /** A linear scale from a range of values to pixels. */
 export function makeScale([low, high], [from, to]) {

@@ -85,7 +85,7 @@ new ClassList({ studio, element: byId("classes"), describe: (name) => describe(n
 let describing = false;
 
 function describe(name) {
-  const first = suggestion(studio.state, studio.classes);
+  const first = suggestion(studio);
   const known = first && first.name === name ? first : null;
   describing = true;
   studio.look({ focus: null, sample: null });
@@ -132,11 +132,11 @@ function showHelp() {
 
 function showIntro() {
   const { data, ready } = studio.state;
-  const own = [...studio.classes.values()].some((c) => c.described);
+  const own = [...studio.classes.values()].some((c) => c.added);
   const intro = byId("intro");
   intro.hidden = !ready || own || !studio.classes.size;
   if (intro.hidden) return;
-  const first = suggestion(studio.state, studio.classes);
+  const first = suggestion(studio);
   byId("intro-text").textContent = data.pictures
     ? "These pictures show classes the model never trained on. Describe one and watch."
     : "These points are samples of classes the model never trained on. Describe one and watch.";

@@ -124,12 +124,13 @@ export class MapView {
       for (const i of selection) selected[i] = 1;
     }
     const hidden = studio.hidden();
+    this.truth = Int32Array.from(studio.labels.truth, (_, i) => studio.knownTruth(i));
     scatter.hidden = hidden;
     scatter.background = this.theme.surface;
     scatter.thumbnail =
       studio.state.data.pictures && this.withPictures.checked ? (i) => this.#thumbnail(i) : null;
     dress(scatter, {
-      truth: studio.labels.truth,
+      truth: this.truth,
       answer: studio.answers.answer,
       hidden,
       selected,
@@ -172,7 +173,7 @@ export class MapView {
 
   #describe() {
     const { studio, scatter } = this;
-    const { truth } = studio.labels;
+    const { truth } = this;
     const counts = { right: 0, wrong: 0, none: 0, missed: 0, given: 0, unknown: 0 };
     const { focus } = studio.view;
     for (const i of scatter.order) {
@@ -185,7 +186,7 @@ export class MapView {
       else counts[answer === truth[i] ? "right" : "wrong"]++;
     }
     const name = focus === null ? null : studio.nameOf(focus);
-    const unknown = studio.state.undescribed.length ? "not described yet" : "true class unknown";
+    const unknown = studio.waiting.length ? "not described yet" : "true class unknown";
     const items = [
       ["right", "disc", name ? `${name}, recognized` : "right", counts.right],
       ["wrong", "ring", name ? `called ${name}, wrong` : "wrong", counts.wrong],
@@ -298,7 +299,7 @@ export class MapView {
         {},
         h("b", {}, studio.sampleName(i)),
         h("div", {}, `answer: ${studio.nameOf(studio.answers.answer[i])}`),
-        right === null ? null : h("div", {}, `truth: ${studio.nameOf(studio.labels.truth[i])}`),
+        studio.labels.truth[i] < 0 ? null : h("div", {}, `truth: ${studio.nameOf(studio.labels.truth[i])}`),
         right === null
           ? null
           : h("div", { class: right ? "good" : "bad" }, right ? "✓ right" : "✗ wrong"),

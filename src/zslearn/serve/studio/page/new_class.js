@@ -21,18 +21,18 @@ export function understood(reply, { nameOf, dimensions }) {
  * The server knows best; without it, the words of the names are compared with the attributes.
  * @returns {{name: string, text: string}|null}
  */
-export function suggestion(state, classes) {
+export function suggestion({ state, candidates, waiting }) {
   if (state.suggestion) return state.suggestion;
   const attributes = new Set(state.dimensions.filter((d) => d.meaningful).map((d) => d.name));
-  for (const { name } of state.undescribed) {
+  for (const { name } of waiting) {
     const words = name.split(/\s+/);
     if (!words.every((word) => attributes.has(word))) continue;
     const shared = (c) => c.name.split(/\s+/).filter((word) => words.includes(word)).length;
-    const like = [...classes.values()].reduce((best, c) => (!best || shared(c) > shared(best) ? c : best), null);
+    const like = candidates.reduce((best, c) => (!best || shared(c) > shared(best) ? c : best), null);
     const more = words.filter((word) => !like.name.split(/\s+/).includes(word));
     if (more.length && shared(like)) return { name, text: `like ${like.name}, but ${more.join(", ")}` };
   }
-  return state.undescribed.length ? { name: state.undescribed[0].name, text: "" } : null;
+  return waiting.length ? { name: waiting[0].name, text: "" } : null;
 }
 
 export class NewClass {
@@ -43,14 +43,14 @@ export class NewClass {
 
   /** Show the form; with a name or a phrase filled in where they are known. */
   open({ name = "", text = "" } = {}) {
-    const { state, classes } = this.studio;
+    const { state, candidates, waiting } = this.studio;
     const ids = { name: newId("name"), like: newId("like"), phrase: newId("phrase"), list: newId("known") };
     this.name = h("input", { id: ids.name, type: "text", required: true, maxlength: 200, list: ids.list, value: name, autocomplete: "off" });
     this.like = h(
       "select",
       { id: ids.like },
       h("option", { value: "" }, "an average class"),
-      [...classes.values()]
+      candidates
         .map((c) => h("option", { value: c.id }, c.name)),
     );
     this.phrase = h("input", {
@@ -59,7 +59,7 @@ export class NewClass {
       maxlength: 500,
       value: text,
       autocomplete: "off",
-      placeholder: suggestion(state, classes)?.text ?? this.#example(),
+      placeholder: suggestion(this.studio)?.text || this.#example(),
       oninput: () => this.#typed(),
     });
     this.feedback = h("p", { class: "feedback", role: "status" });
@@ -72,7 +72,7 @@ export class NewClass {
         { class: "stack", onsubmit: (event) => this.#submit(event) },
         h("label", { for: ids.name }, "Name"),
         this.name,
-        h("datalist", { id: ids.list }, state.undescribed.map((c) => h("option", { value: c.name }))),
+        h("datalist", { id: ids.list }, waiting.map((c) => h("option", { value: c.name }))),
         h("label", { for: ids.like }, "Start from"),
         this.like,
         h("label", { for: ids.phrase }, state.text ? "Or in words" : "Or in a phrase"),
@@ -86,7 +86,7 @@ export class NewClass {
   }
 
   #example() {
-    const [known] = this.studio.classes.values();
+    const [known] = this.studio.candidates;
     const word = this.studio.state.dimensions.find((d) => d.meaningful)?.name ?? "larger";
     return known ? `like ${known.name}, but ${word}` : "";
   }

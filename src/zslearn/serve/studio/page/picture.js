@@ -7,8 +7,8 @@ import { classColor, readTheme, toCss } from "./colors.js";
 export function labelOf(studio, i) {
   const right = studio.isRight(i);
   const answer = `${studio.sampleName(i)}: answered ${studio.nameOf(studio.answers.answer[i])}`;
-  if (right === null) return answer;
   const truth = studio.nameOf(studio.labels.truth[i]);
+  if (right === null) return studio.labels.truth[i] < 0 ? answer : `${answer}; it is ${truth}, not described yet`;
   return right ? `${answer}, right` : `${answer}, wrong: it is ${truth}`;
 }
 

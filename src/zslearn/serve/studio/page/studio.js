@@ -5,7 +5,7 @@ import { makeLane } from "./latest.js";
 import { tally } from "./tally.js";
 
 const NONE = new Int32Array(0);
-const EMPTY = { classes: [], methods: [], undescribed: [], data: {} };
+const EMPTY = { classes: [], methods: [], dimensions: [], data: {} };
 // Edits after which the truth of a picture can be another class than before.
 const RELABELS = new Set(["add", "phrase", "words", "rename", "delete", "undo", "redo"]);
 
@@ -141,8 +141,25 @@ export class Studio extends EventTarget {
     return Uint32Array.from(hidden.keys()).filter((i) => !hidden[i]);
   }
 
-  isRight(i) {
+  /** The classes that can be answers. */
+  get candidates() {
+    return [...this.classes.values()].filter((c) => c.described);
+  }
+
+  /** The classes that pictures have and nobody has described. */
+  get waiting() {
+    return [...this.classes.values()].filter((c) => !c.described);
+  }
+
+  /** The truth of a row where it can be an answer: -1 where it is unknown or not described. */
+  knownTruth(i) {
     const truth = this.labels.truth[i];
+    return this.classes.get(truth)?.described ? truth : -1;
+  }
+
+  /** Whether the answer of a row is right; null where that cannot be said. */
+  isRight(i) {
+    const truth = this.knownTruth(i);
     return truth < 0 ? null : truth === this.answers.answer[i];
   }
 
