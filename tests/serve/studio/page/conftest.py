@@ -1,0 +1,159 @@
+"""A studio of shapes in a thread of this process, and pages of a real browser that visit it."""
+
+import os
+import re
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra serve is not installed")
+
+from zslearn.serve.running import DrainingServer, listen
+from zslearn.serve.studio import Source, StudioSettings, make_app, open_studio
+
+REQUIRED = os.environ.get("ZSLEARN_BROWSER_REQUIRED")
+# Screenshots of every activity, to be looked at: ZSLEARN_SCREENSHOTS=DIR keeps them there.
+SCREENSHOTS = os.environ.get("ZSLEARN_SCREENSHOTS")
+
+
+class RunningStudio:
+    """A studio that listens on a port of its own."""
+
+    def __init__(self, project, data="shapes", port=0, **source):
+        self.studio = open_studio(Source(data, project=project, **source))
+        self.studio.session.wait()
+        settings = StudioSettings({}, port=port)
+        self.socket = listen(settings)
+        self.port = self.socket.getsockname()[1]
+        self.server = DrainingServer(make_app(settings, self.studio))
+        self.thread = threading.Thread(target=self.server.run, args=([self.socket],))
+        self.thread.start()
+
+    @property
+    def session(self):
+        return self.studio.session
+
+    @property
+    def origin(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def entrance(self):
+        return f"{self.origin}/studio/enter?token={self.studio.entrance.token}"
+
+    def stop(self):
+        self.server.force_exit = self.server.should_exit = True
+        self.thread.join(20)
+        assert not self.thread.is_alive()
+        self.session.close()
+        self.socket.close()
+
+
+@pytest.fixture
+def start_studio(tmp_path):
+    """Start studios on the project of the test; they end with it."""
+    running = []
+
+    def start(**source):
+        running.append(RunningStudio(tmp_path / "shapes.project", **source))
+        return running[-1]
+
+    yield start
+    for studio in running:
+        if studio.thread.is_alive():
+            studio.stop()
+
+
+@pytest.fixture
+def studio(start_studio):
+    return start_studio()
+
+
+def chromium_path():
+    """Debian's chromium, or why it is not used."""
+    found = os.environ.get("ZSLEARN_CHROMIUM") or shutil.which("chromium")
+    if found is None:
+        reason = "chromium is not installed (apt-get install chromium)"
+        if REQUIRED:
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One browser for all tests; each gets a context of its own."""
+    if REQUIRED:
+        import playwright.sync_api as playwright
+    else:
+        playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
+    path = chromium_path()
+    with playwright.sync_playwright() as started:
+        # Without a sandbox where a container has none; the pages are our own.
+        running = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+class Visitor:
+    """A person at a page: what went wrong on it is kept, what goes elsewhere is stopped."""
+
+    def __init__(self, browser, studio, **context):
+        context = {"viewport": {"width": 1360, "height": 850}, **context}
+        self.studio, self.problems, self.elsewhere = studio, [], []
+        self.context = browser.new_context(**context)
+        self.context.set_default_timeout(20_000)
+        self.context.route(re.compile(".*"), self._route)
+        self.page = self.open(studio.entrance)
+
+    def _route(self, route):
+        if route.request.url.startswith((self.studio.origin + "/", "data:", "blob:")):
+            route.continue_()
+        else:
+            self.elsewhere.append(route.request.url)
+            route.abort()
+
+    def open(self, address=None):
+        """Open a tab and wait until it can be used."""
+        page = self.context.new_page()
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("console", self._listen)
+        page.goto(address or f"{self.studio.origin}/studio/")
+        page.wait_for_selector("html[data-ready=true]")
+        return page
+
+    def _listen(self, message):
+        if message.type == "error":
+            self.problems.append(message.text)
+
+    def screenshot(self, name, page=None):
+        if SCREENSHOTS:
+            (page or self.page).screenshot(path=Path(SCREENSHOTS, f"{name}.png"))
+
+
+@pytest.fixture
+def visit(browser):
+    """Visit a studio; at the end nothing may have gone wrong on the page, nor elsewhere."""
+    visitors = []
+
+    def come(studio, **context):
+        visitors.append(Visitor(browser, studio, **context))
+        return visitors[-1]
+
+    yield come
+    for visitor in visitors:
+        visitor.context.close()
+        assert visitor.problems == []
+        assert visitor.elsewhere == []
+
+
+@pytest.fixture
+def visitor(visit, studio):
+    return visit(studio)
+
+
+@pytest.fixture
+def page(visitor):
+    return visitor.page
