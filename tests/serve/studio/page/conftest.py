@@ -122,6 +122,7 @@ class Visitor:
         page.on("console", self._listen)
         page.goto(address or f"{self.studio.origin}/studio/")
         page.wait_for_selector("html[data-ready=true]")
+        page.wait_for_selector("canvas.map[data-painted]")
         return page
 
     def _listen(self, message):
@@ -134,7 +135,7 @@ class Visitor:
 
 
 @pytest.fixture
-def visit(browser):
+def visit(browser, start_studio):
     """Visit a studio; at the end nothing may have gone wrong on the page, nor elsewhere."""
     visitors = []
 

@@ -172,7 +172,7 @@ function showTop() {
 }
 
 function select(label, options, value, onchange) {
-  const control = h("select", { onchange: () => onchange(control.value) }, options.map(([id, text]) => h("option", { value: id }, text)));
+  const control = h("select", { "aria-label": label, onchange: () => onchange(control.value) }, options.map(([id, text]) => h("option", { value: id }, text)));
   control.value = value;
   return h("label", {}, h("span", {}, `${label} `), control);
 }

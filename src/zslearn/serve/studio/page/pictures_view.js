@@ -33,7 +33,7 @@ export class PicturesView {
     this.rows = [];
     this.order = h(
       "select",
-      { onchange: () => this.refresh() },
+      { "aria-label": "Order", onchange: () => this.refresh() },
       ORDERS.map(([value, text]) => h("option", { value }, text)),
     );
     this.order.value = "class";
