@@ -47,7 +47,7 @@ def test_the_card_names_both_classes_and_its_bars_sum_to_the_difference(page, vi
 def test_the_answer_is_compared_with_any_class(page, visitor):
     row = open_mistake(page)
     state = visitor.studio.session.view.state
-    other = [one for one in state.classes.values() if one.seen][0]
+    other = next(one for one in state.classes.values() if one.seen)
     page.get_by_label("compared with").select_option(other.name)
     expect(page.locator(".sides")).to_contain_text(f"for {other.name}")
     board = visitor.studio.session.board()

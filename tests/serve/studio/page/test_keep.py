@@ -1,0 +1,132 @@
+"""Keep: reload, restart, two tabs in step, files to take along, a page without a server."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+from playwright.sync_api import expect
+
+from tests.serve.studio.page.people import class_item, describe, move, open_tab, slider
+
+
+def download(page, link):
+    """Take a file of the dialog along; return its path."""
+    page.get_by_role("button", name="Save & share").click()
+    with page.expect_download() as found:
+        page.get_by_role("link", name=link).click()
+    page.get_by_role("button", name="Close", exact=True).click()
+    return found.value.path(), found.value.suggested_filename
+
+
+def test_a_reload_and_a_restart_lose_nothing(start_studio, visit):
+    studio = start_studio()
+    visitor = visit(studio)
+    page = visitor.page
+    name = describe(page)
+    move(slider(page, "blue"), 0.4)
+    expect(page.locator("#announcements")).to_contain_text(name)
+    shown = page.locator(".score").inner_text()
+    page.reload()
+    class_item(page, name).click()
+    expect(page.locator(".score")).to_have_text(shown)
+
+    studio.stop()
+    expect(page.locator("#connection")).to_have_text("Reconnecting …")
+    visitor.problems.clear()  # connections that were refused meanwhile
+    visitor.studio = start_studio(port=studio.port)
+    # The open tab comes back by itself, with the same class.
+    expect(page.locator("#connection")).to_have_text("")
+    visitor.problems.clear()
+    expect(page.locator(".score")).to_have_text(shown)
+    move(slider(page, "blue"), 0)
+    expect(page.locator("#announcements")).to_contain_text(name)
+    row = visitor.studio.session.view.state.class_called(name).row
+    place = visitor.studio.session.collection.signatures.dimensions.index("blue")
+    assert row[place] == pytest.approx(0, abs=0.02)
+
+
+def test_two_tabs_stay_in_step(page, visitor):
+    other = visitor.open()
+    name = describe(page)
+    expect(class_item(other, name).locator(".accuracy")).to_contain_text("%")
+    class_item(other, name).click()
+    field = other.locator(".title-input")
+    field.fill("seen from both")
+    field.press("Enter")
+    expect(class_item(page, "seen from both")).to_be_visible()
+    expect(page.locator(".title-input")).to_have_value("seen from both")
+
+
+def test_the_table_and_the_python_lines_are_taken_along(page, visitor, tmp_path):
+    name = describe(page)
+    path, suggested = download(page, "The table of classes")
+    assert suggested == "classes.csv"
+    lines = list(csv.reader(path.read_text("utf-8").splitlines()))
+    state = visitor.studio.session.view.state
+    assert {line[0] for line in lines[1:]} == {
+        one.name for one in state.classes.values() if one.described
+    }
+    assert name in {line[0] for line in lines}
+    program, suggested = download(page, "The Python lines")
+    assert suggested == "model.py"
+    compile(program.read_text("utf-8"), "model.py", "exec")
+    model, suggested = download(page, "The model")
+    assert suggested == "model.zsl"
+    model.rename(tmp_path / "model.zsl")
+    code = (
+        "import sys, json; from zslearn import load; m = load(sys.argv[1]);"
+        "print(json.dumps(sorted(map(str, m.recogniser().names))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "model.zsl")], capture_output=True, text=True
+    )
+    assert name in json.loads(done.stdout), done.stderr
+
+
+def test_the_snapshot_opens_from_a_file_and_scores_again(page, visitor, browser, tmp_path):
+    open_tab(page, "Method")
+    page.get_by_label("SAE (decoder)").check()
+    expect(page.locator("#about")).to_contain_text("SAE (decoder)")
+    open_tab(page, "Map")
+    name = describe(page)
+    expect(page.locator(".score b")).to_contain_text("%")
+    path, suggested = download(page, "A page for a colleague")
+    assert suggested == "snapshot.html"
+    path.rename(tmp_path / "snapshot.html")
+    session = visitor.studio.session
+    figures = {one["id"]: one for one in session.view.answers.by_class()}
+
+    requests, problems = [], []
+    context = browser.new_context(offline=True)
+    alone = context.new_page()
+    alone.on("pageerror", lambda error: problems.append(str(error)))
+    alone.on("request", lambda request: requests.append(request.url))
+    alone.goto((tmp_path / "snapshot.html").as_uri())
+    alone.wait_for_selector("html[data-ready=true]")
+    shown = alone.locator(".class-item").evaluate_all(
+        "items => items.map((i) => [+i.dataset.class, i.querySelector('.count').textContent])"
+    )
+    assert len(shown) == len(figures)
+    # The same answers as the server's, one by one, up to the rounding of float32.
+    for number, text in shown:
+        right, _, count, *_ = text.split()
+        assert int(count) == figures[number]["count"]
+        assert abs(int(right) - figures[number]["right"]) <= 1
+    class_item(alone, name).click()
+    before = alone.locator(".score").inner_text()
+    control = alone.get_by_role("slider").nth(0)
+    for k in range(6):  # the shapes: none of them is this class any more
+        move(alone.get_by_role("slider").nth(k), -0.15)
+    expect(alone.locator(".score")).not_to_have_text(before)
+    alone.get_by_role("button", name="Reset").click()
+    expect(alone.locator(".score")).to_have_text(before)
+    visitor.screenshot("keep-snapshot", alone)
+    assert control.count() == 1
+    assert problems == []
+    assert all(url.startswith(("file:", "data:")) for url in requests)
+    context.close()
