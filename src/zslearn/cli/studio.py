@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+
+from zslearn.exceptions import InvalidInputError
 
 EPILOG = """\b
 Examples:
@@ -48,20 +52,30 @@ def studio(data: str, port: int, browser: bool, **paths: str | None) -> None:
     is kept in the project file.
     """
     from zslearn.serve import run_server
-    from zslearn.serve.studio import Source, StudioSettings, make_app, open_studio
+    from zslearn.serve.studio import Source, StudioSettings, finish_later, make_app, prepare
 
     named = {name: None if path is None else Path(path) for name, path in paths.items()}
     source = Source(data, **named)
     models = {} if source.model is None else {"model": source.model}
     settings = StudioSettings(models, port=port)
-    opened = open_studio(source)
+    opened = prepare(source)
+    reason: list[str] = []
+
+    def failed(text: str) -> None:
+        reason.append(text)
+        os.kill(os.getpid(), signal.SIGTERM)
 
     def started(app: Any, port: int) -> None:
         address = f"http://127.0.0.1:{port}/studio/enter?token={opened.entrance.token}"
         click.echo(f"Open {address} ; it works once. Ctrl+C stops.", err=True)
+        finish_later(opened, source, failed)
         if browser:
             import webbrowser
 
             webbrowser.open(address)
 
     run_server(settings, log="errors", started=started, make_app=partial(make_app, studio=opened))
+    if opened.session is not None:
+        opened.session.close()
+    if reason:
+        raise InvalidInputError(reason[0])

@@ -86,7 +86,7 @@ def load_table(
     ClassSplit(2 seen, 1 unseen)
     """
     table, y = _features_and_labels(features, labels, ignore)
-    space = _signatures(signatures)
+    space = read_signatures(signatures)
     if _is_path(labels):
         y = _without_title(y, len(table.X), space)
     y = _as_class_names(y, space)
@@ -179,8 +179,8 @@ def _without_title(y: NDArray[Any], n_rows: int, space: Signatures) -> NDArray[A
     return y[1:] if is_title else y
 
 
-def _signatures(source: Any) -> Signatures:
-    """Read or make the class table."""
+def read_signatures(source: Any) -> Signatures:
+    """Read or make a class table from what `load_table` takes as `signatures`."""
     if isinstance(source, Signatures):
         return source
     if isinstance(source, Mapping):

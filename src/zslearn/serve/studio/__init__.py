@@ -1,6 +1,21 @@
 """The studio: a page on which classes are described and recognised at once."""
 
-from zslearn.serve.studio.opening import Source, StudioSettings, make_app, open_studio
+from zslearn.serve.studio.opening import (
+    Source,
+    StudioSettings,
+    finish_later,
+    make_app,
+    open_studio,
+    prepare,
+)
 from zslearn.serve.studio.studio import Studio
 
-__all__ = ["Source", "Studio", "StudioSettings", "make_app", "open_studio"]
+__all__ = [
+    "Source",
+    "Studio",
+    "StudioSettings",
+    "finish_later",
+    "make_app",
+    "open_studio",
+    "prepare",
+]

@@ -19,10 +19,10 @@ from zslearn.zero_shot import CalibratedStacking, Recogniser, ZeroShotClassifier
 from zslearn.zero_shot.registry import METHODS, make_classifier
 
 OFFERED = (
+    "prototype-regression",
     "sae",
     "sae-encode",
     "sae-both",
-    "prototype-regression",
     "eszsl",
     "rrzsl",
     "ridge-fs",

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from threading import Thread
+from typing import Any, ClassVar
 
+import numpy as np
 from starlette.applications import Starlette
 
-from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn._files import check_is_file, first_line
+from zslearn.exceptions import MissingFileError, ZslearnError, user_data
+from zslearn.features import is_picture_store
 from zslearn.persistence import load
 from zslearn.serve.application import create_app
 from zslearn.serve.settings import ServerSettings
 from zslearn.serve.studio.collection import Collection, open_animals, open_shapes
+from zslearn.serve.studio.own_data import (
+    Report,
+    holds_pictures,
+    open_folder,
+    open_other,
+    open_store,
+)
 from zslearn.serve.studio.project import Project
 from zslearn.serve.studio.routes import studio_routes
 from zslearn.serve.studio.session import Session
@@ -56,39 +68,99 @@ class Source:
 
 
 def open_studio(source: Source) -> Studio:
-    """Load the data and the project, and fit the first method."""
-    path = project_path(source)
-    studio = Studio(path.with_name(f"{path.name}.key"))
-    start(studio, source, open_collection(source))
+    """Open a studio completely before it is shown."""
+    studio = prepare(source)
+    finish(studio, source)
     return studio
 
 
-def open_collection(source: Source) -> Collection:
-    """Return the samples of bundled data."""
-    if source.data == "shapes":
-        return open_shapes()
-    if source.data == "animals":
-        return open_animals(source.pictures)
-    raise InvalidInputError(f"there is no data set or folder {source.data!r}.")
+def prepare(source: Source) -> Studio:
+    """Check what can be checked at once, and return a studio that is not open yet."""
+    path = project_path(source)
+    for name in ("model", "signatures"):
+        given = getattr(source, name)
+        if given is not None:
+            check_is_file(given)
+    if source.data not in BUNDLED and not Path(source.data).exists():
+        raise MissingFileError(
+            f"There is no folder {source.data!r}; give a store, a folder of pictures, shapes or "
+            "animals."
+        )
+    studio = Studio(path.with_name(f"{path.name}.key"))
+    studio.progress = {"text": "Opening", "done": 0, "total": 1}
+    return studio
 
 
-def start(studio: Studio, source: Source, collection: Collection) -> None:
-    """Open the project of a collection and show it."""
+def finish(studio: Studio, source: Source) -> None:
+    """Load the data and the project, encode pictures if need be, and fit the first method."""
+
+    def report(text: str, done: int, total: int) -> None:
+        studio.progress = {"text": text, "done": done, "total": total}
+        studio.events.publish("progress", studio.progress)
+
+    model = None if source.model is None else load(source.model)
+    collection = open_collection(source, model, report)
+    if model is not None:
+        # Nobody knows which of these samples the model was trained on.
+        collection = replace(collection, train=np.zeros(collection.n, bool), seen=())
     path = project_path(source)
     project = Project(path, collection.identity())
     try:
-        model = None if source.model is None else load(source.model)
-        session = Session(
-            collection,
-            project,
-            studio.events,
-            folder=path.with_name(f"{path.name}.models"),
-            model=model,
-        )
+        report("Fitting the first method", 0, 1)
+        folder = path.with_name(f"{path.name}.models")
+        session = Session(collection, project, studio.events, folder=folder, model=model)
     except BaseException:
         project.close()
         raise
     studio.open(session)
+
+
+def finish_later(studio: Studio, source: Source, failed: Callable[[str], None]) -> Thread:
+    """Finish in a thread, while the page shows how far it is.
+
+    Parameters
+    ----------
+    studio : Studio
+        As `prepare` returned it.
+    source : Source
+        What to open.
+    failed : callable
+        Told the reason if it cannot be opened; the page shows it too.
+
+    Returns
+    -------
+    Thread
+    """
+
+    def work() -> None:
+        try:
+            with user_data():
+                finish(studio, source)
+        except Exception as error:
+            text = first_line(error) if isinstance(error, ZslearnError | OSError) else repr(error)
+            studio.progress = {"text": f"This cannot be opened: {text}", "done": 0, "total": 0}
+            studio.events.publish("progress", studio.progress)
+            failed(text)
+
+    thread = Thread(target=work, name="zslearn-studio-open", daemon=True)
+    thread.start()
+    return thread
+
+
+def open_collection(source: Source, model: Any, report: Report) -> Collection:
+    """Return the samples that were named."""
+    if source.data == "shapes":
+        return open_shapes()
+    if source.data == "animals":
+        return open_animals(source.pictures)
+    place = Path(source.data)
+    if is_picture_store(place):
+        return open_store(place, source.signatures, source.pictures, model)
+    if place.is_dir() and holds_pictures(place):
+        path = project_path(source)
+        store = path.with_name(f"{path.name}.store")
+        return open_folder(place, source.signatures, store, model, report)
+    return open_other(place)
 
 
 def project_path(source: Source) -> Path:
