@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,8 @@ class Collection:
         Descriptions that are known and left to the visitor.
     recipe : tuple of str
         Python lines that make X, y, train and signatures.
+    first : str or None
+        The method to begin with, if it is another one than usual.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Collection:
     groups: tuple[str, ...] | None = None
     hidden: Signatures | None = None
     recipe: tuple[str, ...] = ()
+    first: str | None = None
 
     @property
     def n(self) -> int:
@@ -98,7 +101,9 @@ def open_shapes() -> Collection:
     groups = tuple(group for group, size in SHAPE_GROUPS for _ in range(size))
     shown = tuple(f"{name} {row}" for row, name in enumerate(names))
     loads = ["from zslearn.serve.studio.shapes import load_shapes", "", "data = load_shapes()"]
-    return from_dataset(data, "shapes", picture=picture, names=shown, groups=groups, loads=loads)
+    made = from_dataset(data, "shapes", picture=picture, names=shown, groups=groups, loads=loads)
+    # As good as any here, and linear: encoded attributes can be corrected from the first moment.
+    return replace(made, first="sae")
 
 
 def open_animals(pictures: Path | None = None) -> Collection:

@@ -67,9 +67,10 @@ def open_folder(
 
     def spread(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         nonlocal done
-        sizes = [len(item) for item in (items := list(items))]
+        chunks = list(items)
+        sizes = list(map(len, chunks))
         done = len(found) - sum(sizes)  # what an earlier start has encoded
-        for size, result in zip(sizes, map_in_order(function, items, n_threads()), strict=True):
+        for size, result in zip(sizes, map_in_order(function, chunks, n_threads()), strict=True):
             done += size
             report("Encoding pictures", done, len(found))
             yield result

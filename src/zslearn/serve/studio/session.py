@@ -86,8 +86,11 @@ class Session:
         self._lock = threading.RLock()
         table = _table(self.methods, collection)
         labels = [] if collection.labels is None else np.unique(collection.labels).tolist()
-        seen = self.methods.fitted(self.methods.offered[0]).classifier.seen_classes_
-        self.start = begin(table, map(str, seen), labels, self.methods.offered[0])
+        offered = self.methods.offered
+        usual = offered[0] == MODEL or collection.first not in offered
+        first = offered[0] if usual else str(collection.first)
+        seen = self.methods.fitted(first).classifier.seen_classes_
+        self.start = begin(table, map(str, seen), labels, first)
         self._label_names, self._label_of = _numbered(collection)
         self.kept = replayed(self.start, self._usable(project.edits().done))
         self.view = self._shown(self.kept, 1)

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from zslearn.serve.studio.session import Session
 
-# Differences that a suggestion names at most.
-MOST = 5
+# Differences that a suggestion names at most, in parts of the range of the training classes.
+MOST, DIFFERS = 3, 0.25
+HAS, HAS_NOT = 0.7, 0.15
 
 
 def suggestion(session: Session) -> dict[str, str] | None:
@@ -32,24 +33,14 @@ def _phrase(session: Session, row: NDArray[np.float64]) -> str:
     known = list(session.view.state.described.values())
     steps = (row - np.stack([one.row for one in known])) / spread
     best = int((steps**2).sum(axis=1).argmin())
-    order = np.argsort(-np.abs(steps[best]), kind="stable")[:MOST]
-    said = [_words(session, int(i), row[i]) for i in order if abs(steps[best, i]) > 0.05]
-    said = _without_excluded(session, said)
+    # Words say "has it" or "has it not"; what lies between is left to the sliders.
+    share = (row - low) / spread
+    has, has_not = share >= HAS, share <= HAS_NOT
+    clear = np.flatnonzero((np.abs(steps[best]) > DIFFERS) & (has | has_not))
+    order = clear[np.argsort(-np.abs(steps[best, clear]), kind="stable")]
+    names = session.collection.signatures.dimensions
+    said = [names[i] for i in order if has[i]]
+    if session.collection.groups is None:  # otherwise "ring" says "not star" already
+        said = [names[i] if has[i] else f"not {names[i]}" for i in order]
     text = f"like {known[best].name}"
-    return f"{text}, but {', '.join(said)}" if said else text
-
-
-def _words(session: Session, index: int, value: float) -> str:
-    """Return a value in words, or as a number where there are none."""
-    low, high = session.ranges()
-    name = session.collection.signatures.dimensions[index]
-    if value == high[index]:
-        return name
-    return f"not {name}" if value == low[index] else f"{name} {value:.0f}"
-
-
-def _without_excluded(session: Session, said: list[str]) -> list[str]:
-    """Leave out what goes without saying: "ring" says "not star" where one excludes the other."""
-    if session.collection.groups is None:
-        return said
-    return [words for words in said if not words.startswith("not ")]
+    return f"{text}, but {', '.join(said[:MOST])}" if said else text
