@@ -1,0 +1,115 @@
+"""One's own data: a folder of pictures encoded while the page waits, a store, a model."""
+
+import numpy as np
+import pytest
+
+from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn.features import PictureStore
+from zslearn.features.pictures import read_rgb, write_png
+from zslearn.persistence import save
+from zslearn.serve.studio import Source, finish_later, open_studio, prepare
+from zslearn.serve.studio.shapes import draw_shape, shape_classes
+from zslearn.zero_shot import SAEClassifier
+
+pytest.importorskip("onnxruntime", reason="the extra images is not installed")
+N = 6
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    """A folder per class; a table of all classes but one."""
+    root = tmp_path_factory.mktemp("photos")
+    table, _ = shape_classes()
+    names = table.names[:6]
+    for number, name in enumerate(np.repeat(names, N)):
+        (root / "pictures" / name).mkdir(parents=True, exist_ok=True)
+        write_png(root / "pictures" / name / f"{number}.png", draw_shape(str(name), number))
+    table.subset(np.append(names[:-1], table.names[40])).to_csv(root / "classes.csv")
+    return root
+
+
+@pytest.fixture(scope="module")
+def opened(photos):
+    """The folder, opened while the page waits."""
+    source = Source(
+        str(photos / "pictures"),
+        signatures=photos / "classes.csv",
+        project=photos / "own.project",
+    )
+    studio = prepare(source)
+    seen = []
+    studio.events.publish = lambda event, data: seen.append((event, data))
+    failures = []
+    finish_later(studio, source, failures.append).join()
+    assert failures == []
+    yield studio, seen
+    studio.session.close()
+
+
+def test_a_folder_is_encoded_with_progress(opened, photos):
+    studio, seen = opened
+    done = [data["done"] for event, data in seen if data.get("text") == "Encoding pictures"]
+    assert done == sorted(done)
+    assert (done[0], done[-1]) == (0, 6 * N)
+    assert seen[-1][0] == "changed"
+    collection = studio.session.collection
+    store = PictureStore.open(photos / "own.project.store")
+    np.testing.assert_array_equal(collection.X, store.X)
+    state = studio.session.view.state
+    waiting = [one.name for one in state.classes.values() if not one.described]
+    assert waiting == [shape_classes()[0].names[5]]
+    assert sum(one.seen for one in state.classes.values()) == 5
+    # One fifth of each class, at least one picture, is not trained on.
+    assert collection.train.sum() == 5 * (N - 1)
+
+
+def test_each_picture_belongs_to_its_row(opened):
+    studio, _ = opened
+    collection = studio.session.collection
+    for row in range(0, collection.n, 7):
+        number = int(collection.names[row].rpartition("/")[2].removesuffix(".png"))
+        expected = draw_shape(str(collection.labels[row]), number)
+        np.testing.assert_array_equal(collection.picture(row, 96), expected)
+
+
+def test_a_store_and_a_model_answer_as_the_model(photos, opened, tmp_path):
+    store = PictureStore.open(photos / "own.project.store")
+    table = opened[0].session.collection.signatures
+    rows = np.isin(store.y, table.names)
+    clf = SAEClassifier(table, lam=1.0).fit(store.X[rows], store.y[rows])
+    save(clf, tmp_path / "model.zsl")
+    studio = open_studio(
+        Source(
+            str(photos / "own.project.store"),
+            model=tmp_path / "model.zsl",
+            pictures=photos / "pictures",
+            project=tmp_path / "p.project",
+        )
+    )
+    session = studio.session
+    assert session.methods.offered == ("model",)
+    names = {one.id: one.name for one in session.view.state.classes.values()}
+    answers = [names[i] for i in session.view.answers.answer.tolist()]
+    assert answers == clf.predict(store.X).tolist()
+    path = photos / "pictures" / session.collection.names[3]
+    np.testing.assert_array_equal(session.collection.picture(3, 96), read_rgb(path))
+    session.close()
+
+
+def test_what_cannot_be_opened_is_said_in_one_line(photos, tmp_path):
+    with pytest.raises(MissingFileError, match="There is no folder 'nowhere'"):
+        prepare(Source("nowhere", project=tmp_path / "p.project"))
+    with pytest.raises(MissingFileError, match="There is no file"):
+        prepare(Source("shapes", model=tmp_path / "none.zsl", project=tmp_path / "p.project"))
+    with pytest.raises(InvalidInputError, match="give a table by --signatures"):
+        open_studio(Source(str(photos / "pictures"), project=tmp_path / "p.project"))
+    with pytest.raises(InvalidInputError, match="there is no file .*; give the folder"):
+        open_studio(Source("animals", pictures=tmp_path, project=tmp_path / "p.project"))
+
+
+def test_a_failure_is_told_to_the_page(photos, tmp_path):
+    source = Source(str(photos / "pictures"), project=tmp_path / "p.project")
+    studio, failures = prepare(source), []
+    finish_later(studio, source, failures.append).join()
+    assert "give a table by --signatures" in failures[0]
+    assert failures[0] in studio.progress["text"]
