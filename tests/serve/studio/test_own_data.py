@@ -103,7 +103,7 @@ def test_what_cannot_be_opened_is_said_in_one_line(photos, tmp_path):
         prepare(Source("shapes", model=tmp_path / "none.zsl", project=tmp_path / "p.project"))
     with pytest.raises(InvalidInputError, match="give a table by --signatures"):
         open_studio(Source(str(photos / "pictures"), project=tmp_path / "p.project"))
-    with pytest.raises(InvalidInputError, match="there is no file .*; give the folder"):
+    with pytest.raises(InvalidInputError, match=r"there is no file .*; give the folder"):
         open_studio(Source("animals", pictures=tmp_path, project=tmp_path / "p.project"))
 
 

@@ -1,0 +1,161 @@
+"""The project file: what was acknowledged is there, whatever happens; other files are refused."""
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import threading
+import time
+from http.client import HTTPConnection
+
+import pytest
+
+from tests.serve.process import Fork
+from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn.serve.studio.packed import unpack
+from zslearn.serve.studio.project import Project
+
+DATA = {"name": "shapes", "samples": 3, "sha256": "ab"}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "my.project"
+
+
+def test_edits_come_back(path):
+    project = Project(path, DATA)
+    for number in range(4):
+        project.add({"op": "add", "n": number})
+    assert project.undo()
+    assert project.undo()
+    assert project.redo()
+    project.close()
+    again = Project(path, DATA)
+    assert [e["n"] for e in again.edits().done] == [0, 1, 2]
+    assert [e["n"] for e in again.edits().undone] == [3]
+    again.add({"op": "add", "n": 9})
+    assert again.edits().undone == []
+    assert not again.redo()
+    again.close()
+
+
+def test_a_second_program_is_refused(path):
+    project = Project(path, DATA)
+    with pytest.raises(InvalidInputError, match=r"another program has the project .* open; close"):
+        Project(path, DATA)
+    project.close()
+    Project(path, DATA).close()
+
+
+def test_other_data_is_refused(path):
+    Project(path, DATA).close()
+    with pytest.raises(InvalidInputError, match=r"was made for shapes .3 samples., not for birds"):
+        Project(path, {"name": "birds", "samples": 7, "sha256": "cd"})
+
+
+def test_what_is_no_project_is_refused_and_not_touched(path, tmp_path):
+    path.write_bytes(b"not a data base at all, but long enough to be looked at" * 20)
+    before = path.read_bytes()
+    with pytest.raises(InvalidInputError, match="is no project of the studio, or damaged"):
+        Project(path, DATA)
+    assert path.read_bytes() == before
+    foreign = tmp_path / "foreign.sqlite"
+    base = sqlite3.connect(foreign)
+    base.execute("CREATE TABLE bills (amount)")
+    base.commit()
+    base.close()
+    with pytest.raises(InvalidInputError, match="is an SQLite file of another program"):
+        Project(foreign, DATA)
+    base = sqlite3.connect(foreign)
+    assert base.execute("SELECT name FROM sqlite_master").fetchall() == [("bills",)]
+    base.close()
+    with pytest.raises(MissingFileError, match="There is no folder"):
+        Project(tmp_path / "none" / "x.project", DATA)
+
+
+def test_a_damaged_project_is_refused(path):
+    project = Project(path, DATA)
+    for number in range(400):
+        project.add({"op": "add", "n": number})
+    project.close()
+    content = bytearray(path.read_bytes())
+    content[4096:] = bytes(len(content) - 4096)
+    path.write_bytes(content)
+    with pytest.raises(InvalidInputError, match=r"my\.project"):
+        Project(path, DATA)
+
+
+class Running:
+    """The program in a process of its own, entered by its token."""
+
+    def __init__(self, project):
+        self.log = project.with_name(f"log-{time.monotonic_ns()}")
+        self.log.touch()
+        command = ["studio", "--no-browser", "--project", str(project)]
+        self.process = Fork(command, self.log)
+        deadline = time.monotonic() + 60
+        pattern = r"http://127.0.0.1:(\d+)(/studio/enter\S+)"
+        while not (found := re.search(pattern, self.log.read_text())):
+            assert time.monotonic() < deadline, self.log.read_text()
+            time.sleep(0.02)
+        self.port = int(found[1])
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.request("GET", found[2])
+        self.cookie = connection.getresponse().headers["set-cookie"].partition(";")[0]
+        connection.close()
+        while not json.loads(self.ask("GET", "state")[1])["ready"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    def ask(self, method, path, document=None):
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            headers = {"cookie": self.cookie, "content-type": "application/json"}
+            connection.request(
+                method, f"/studio/api/{path}", document and json.dumps(document), headers
+            )
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+
+def test_nothing_acknowledged_is_lost_when_the_program_is_killed(path):
+    running = Running(path)
+    acknowledged, stop = {}, threading.Event()
+    head, _ = unpack(running.ask("POST", "edits", {"op": "add", "name": "mine", "like": 0})[1])
+    number = head["edit"]["class"]
+
+    def edit():
+        """Set one dimension after the other to a new value, as fast as it goes."""
+        step = 0
+        while not stop.is_set():
+            step += 1
+            document = {"op": "set", "class": number, "changes": {str(step % 20): step}}
+            try:
+                status, _ = running.ask("POST", "edits", document)
+            except OSError:
+                return
+            if status == 200:
+                acknowledged[step % 20] = step
+
+    thread = threading.Thread(target=edit)
+    thread.start()
+    time.sleep(1.0)
+    os.kill(running.process.pid, signal.SIGKILL)
+    thread.join()
+    stop.set()
+    running.process.wait()
+    assert len(acknowledged) > 3
+    again = Running(path)
+    try:
+        classes = json.loads(again.ask("GET", "state")[1])["classes"]
+        row = next(one for one in classes if one["name"] == "mine")["row"]
+        for index, step in acknowledged.items():
+            # The last edit may be in the file although its answer was never sent.
+            assert row[index] in (step, step + 20)
+    finally:
+        os.kill(again.process.pid, signal.SIGKILL)
+        again.process.wait()
