@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from zslearn.serve.studio.methods import Methods
 from zslearn.zero_shot import SAEClassifier
 
 
@@ -22,17 +23,25 @@ def test_the_balance_curve_is_what_moving_the_handle_gives(visitor):
     assert head["h"] == pytest.approx(head["chosen_point"]["h"])
 
 
-def test_the_bias_is_chosen_without_test_rows(visitor, open_shapes, tmp_path):
+def test_the_bias_is_chosen_without_test_rows(visitor):
     """Other labels of test rows change the oracle, but not what was chosen."""
     head, _ = visitor.packed("balance")
     session = visitor.session
     test = np.flatnonzero(~session.collection.train)
     mixed = np.random.default_rng(0).permutation(test)
     session.collection.labels[test] = session.collection.labels[mixed]
-    from zslearn.serve.studio.methods import Methods
-
     again = Methods(session.collection, None).calibrate("sae")
     assert again.bias == head["chosen"]
+
+
+def test_what_was_learned_is_known_at_the_next_start(visitor, tmp_path):
+    chosen = visitor.json("state")["balance"]["chosen"]
+    again = Methods(visitor.session.collection, tmp_path / "shapes.project.models")
+    assert again.fitted("sae").classifier.lam_ == visitor.session.fitted("sae").classifier.lam_
+    assert again.calibration("sae").bias == chosen
+    (tmp_path / "shapes.project.models" / "sae.zsl").write_bytes(b"damaged")
+    third = Methods(visitor.session.collection, tmp_path / "shapes.project.models")
+    assert third.fitted("sae").classifier.lam_ == visitor.session.fitted("sae").classifier.lam_
 
 
 def test_rejection_is_what_the_threshold_gives(visitor):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from zslearn._files import first_line
+from zslearn._files import first_line, replacing
 from zslearn.exceptions import InvalidInputError, ZslearnError
 from zslearn.persistence import load, save
 from zslearn.serve.studio.collection import Collection
@@ -135,7 +136,14 @@ class Methods:
         """Learn bias and threshold on held-out training classes."""
         key = method, lam
         if key not in self._calibrations:
-            self._calibrations[key] = self._calibrated(self.fitted(method, lam).classifier)
+            path = None if self._folder is None or lam is not None else self._folder
+            kept = None if path is None else _read_calibration(path / f"{method}.json")
+            found = kept or self._calibrated(self.fitted(method, lam).classifier)
+            if path is not None and kept is None:
+                path.mkdir(parents=True, exist_ok=True)
+                with replacing(path / f"{method}.json") as file:
+                    file.write(json.dumps(asdict(found)).encode())
+            self._calibrations[key] = found
         return self._calibrations[key]
 
     def training_rows(self) -> tuple[Any, Any]:
@@ -180,6 +188,9 @@ class Methods:
             )
         except (ZslearnError, OSError):
             return None  # damaged: it is fitted again
+        kept = _read_calibration(path.with_suffix(".json"))
+        if same and kept is not None:
+            self._calibrations[method, None] = kept
         return classifier if same else None
 
     def _take(self, model: ZeroShotClassifier) -> None:
@@ -199,6 +210,16 @@ class Methods:
             raise InvalidInputError(
                 f"the model cannot be used here ({first_line(error)}); give a zero-shot classifier."
             ) from error
+
+
+def _read_calibration(path: Path) -> Calibration | None:
+    """Return what an earlier start has learned; None if there is nothing that can be read."""
+    try:
+        found = json.loads(path.read_bytes())
+        bias, threshold = float(found["bias"]), found["threshold"]
+        return Calibration(bias, None if threshold is None else float(threshold))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
 
 
 def lam_of(fitted: Fitted, method: str) -> float | None:

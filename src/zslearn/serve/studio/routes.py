@@ -43,6 +43,8 @@ EXPORTED = {
     ".py": "text/x-python",
     ".zsl": "application/octet-stream",
 }
+# Edits that may need a fit, which is done beside the work on the board.
+FITTED = ("method", "compare", "lam")
 MOST_BODY = 4 * 2**20
 Answer = Callable[[Studio, Request], Awaitable[Response]]
 
@@ -235,6 +237,11 @@ async def edits(studio: Studio, request: Request) -> Response:
     if not isinstance(final, bool):
         raise refuse("final must be true or false.")
     by = request.headers.get("x-tab", "")[:80]
+    if document.get("op") in FITTED:
+        wanted = read_edit(session, document)
+        if wanted["method"] is not None:
+            lam = wanted.get("value", session.kept.lam.get(wanted["method"]))
+            await server_of(request).pool.run(session.fit_ahead, wanted["method"], lam)
 
     def change() -> bytes:
         edit = read_edit(session, document)

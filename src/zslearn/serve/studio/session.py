@@ -205,15 +205,19 @@ class Session:
     def _lam(self, method: str, state: State) -> float | None:
         return state.lam.get(method)
 
+    def fit_ahead(self, method: str, lam: float | None) -> None:
+        """Fit a method, telling the tabs that it takes a moment; sliders go on meanwhile."""
+        if not self.methods.is_fitted(method, lam):
+            text = f"Fitting {self.methods.title(method)}"
+            self.events.publish("progress", {"text": text, "done": 0, "total": 1})
+            self.methods.fitted(method, lam)
+            self.events.publish("progress", {"text": text, "done": 1, "total": 1})
+
     def _prepare(self, state: State) -> None:
-        """Fit what a state needs, telling the tabs that it takes a moment."""
+        """Fit what a state needs, and learn its bias afterwards."""
         for method in {state.method, state.compare} - {None}:
             lam = self._lam(str(method), state)
-            if not self.methods.is_fitted(str(method), lam):
-                text = f"Fitting {self.methods.title(str(method))}"
-                self.events.publish("progress", {"text": text, "done": 0, "total": 1})
-                self.methods.fitted(str(method), lam)
-                self.events.publish("progress", {"text": text, "done": 1, "total": 1})
+            self.fit_ahead(str(method), lam)
             if self.methods.calibration(str(method), lam) is None:
                 self._later(self._calibrate, str(method))
 
