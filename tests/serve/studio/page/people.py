@@ -12,6 +12,14 @@ def open_tab(page, name):
     )
 
 
+def choose_method(page, name):
+    """Answer by another method, and come back to the map."""
+    open_tab(page, "Method")
+    page.get_by_label(name, exact=True).check()
+    expect(page.locator("#about")).to_contain_text(name)
+    open_tab(page, "Map")
+
+
 def describe(page, phrase=None):
     """Describe what the page suggests, or with another phrase; return the name of the class."""
     page.get_by_role("button", name="Describe a new class").click()

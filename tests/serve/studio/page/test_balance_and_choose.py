@@ -7,7 +7,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import expect
 
-from tests.serve.studio.page.people import open_tab
+from tests.serve.studio.page.people import choose_method, open_tab
 
 
 def tile(page, name):
@@ -81,6 +81,7 @@ def test_a_threshold_leaves_pictures_without_an_answer(page, visitor):
 
 
 def test_lambda_is_moved_on_its_curve(page, visitor):
+    choose_method(page, "SAE (decoder)")
     open_tab(page, "Method")
     grip = handle(page, "choose")
     expect(page.locator("#view-choose .line")).to_have_count(2)

@@ -11,7 +11,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import expect
 
-from tests.serve.studio.page.people import class_item, describe, move, open_tab, slider
+from tests.serve.studio.page.people import choose_method, class_item, describe, move, slider
 
 
 def download(page, link):
@@ -89,10 +89,7 @@ def test_the_table_and_the_python_lines_are_taken_along(page, visitor, tmp_path)
 
 
 def test_the_snapshot_opens_from_a_file_and_scores_again(page, visitor, browser, tmp_path):
-    open_tab(page, "Method")
-    page.get_by_label("SAE (decoder)").check()
-    expect(page.locator("#about")).to_contain_text("SAE (decoder)")
-    open_tab(page, "Map")
+    choose_method(page, "SAE (decoder)")
     name = describe(page)
     expect(page.locator(".score b")).to_contain_text("%")
     path, suggested = download(page, "A page for a colleague")

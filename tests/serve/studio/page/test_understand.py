@@ -6,7 +6,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import expect
 
-from tests.serve.studio.page.people import open_tab
+from tests.serve.studio.page.people import choose_method, open_tab
 
 
 def open_mistake(page):
@@ -60,6 +60,7 @@ def test_the_answer_is_compared_with_any_class(page, visitor):
 
 
 def test_a_corrected_attribute_changes_the_answer_of_this_picture_only(page, visitor):
+    choose_method(page, "SAE (decoder)")
     row = open_mistake(page)
     before = page.locator(".verdict b").inner_text()
     answers = visitor.studio.session.view.answers.answer.copy()

@@ -185,7 +185,9 @@ function drawMark({ text, shape, below }, [x, y]) {
     svg("path", { d: path }),
     svg(
       "text",
-      { class: "axis strong", x: left ? -13 : 13, y: below ? 20 : -9, "text-anchor": left ? "end" : "start" },
+      shape === "triangle"
+        ? { class: "axis strong", y: -14, "text-anchor": "middle" }
+        : { class: "axis strong", x: left ? -13 : 13, y: below ? 20 : -9, "text-anchor": left ? "end" : "start" },
       text,
     ),
   );

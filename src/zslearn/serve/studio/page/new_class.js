@@ -6,11 +6,13 @@ import { short } from "./numbers.js";
 
 const PAUSE = 200; // milliseconds without a key before a phrase is read
 
-/** What a phrase was understood as, in one line. */
-export function understood(reply, { nameOf, dimensions }) {
+/** What a phrase was understood as, in one line: the class it is like, and what differs from it. */
+export function understood(reply, { nameOf, dimensions, rowOf = () => null }) {
   const parts = [];
+  const known = reply.like === null || reply.like === undefined ? null : rowOf(reply.like);
   if (reply.like !== null && reply.like !== undefined) parts.push(`like ${nameOf(reply.like)}`);
   for (const [index, value] of Object.entries(reply.changes ?? {})) {
+    if (known && known[index] === value) continue;
     parts.push(`${dimensions[Number(index)].name} ${short(value)}`);
   }
   return parts.join(", ");
@@ -107,7 +109,11 @@ export class NewClass {
       if (this.phrase.value.trim() !== text) return;
       if (reply.like !== null && reply.like !== undefined) this.like.value = String(reply.like);
       const { studio } = this;
-      const known = understood(reply, { nameOf: (id) => studio.nameOf(id), dimensions: studio.state.dimensions });
+      const known = understood(reply, {
+        nameOf: (id) => studio.nameOf(id),
+        rowOf: (id) => studio.classes.get(id)?.row,
+        dimensions: studio.state.dimensions,
+      });
       fill(
         this.feedback,
         known ? h("span", { class: "good" }, `✓ ${known}`) : null,

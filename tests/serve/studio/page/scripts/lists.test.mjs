@@ -187,6 +187,11 @@ test("a phrase is told back", () => {
     { nameOf: () => "horse", dimensions: [{ name: "fast" }, { name: "stripes" }] },
   );
   assert.equal(text, "like horse, stripes 0.5");
+  const same = understood(
+    { like: 4, changes: { 0: 1, 1: 0.5 } },
+    { nameOf: () => "horse", dimensions: [{ name: "fast" }, { name: "stripes" }], rowOf: () => [1, 0] },
+  );
+  assert.equal(same, "like horse, stripes 0.5");
 });
 
 test("initials and scopes", () => {
