@@ -22,12 +22,21 @@ from zslearn.zero_shot.registry import DEEP
 
 if TYPE_CHECKING:
     from zslearn.zero_shot.deep.autoencoder import DeepSemanticAutoencoder
+    from zslearn.zero_shot.deep.conv_autoencoder import ConvSemanticAutoencoder
     from zslearn.zero_shot.deep.generators.cada_vae import CADAVAEClassifier
     from zslearn.zero_shot.deep.generators.f_clswgan import FCLSWGANClassifier
 
-__all__ = ["CADAVAEClassifier", "DeepSemanticAutoencoder", "FCLSWGANClassifier"]
+__all__ = [
+    "CADAVAEClassifier",
+    "ConvSemanticAutoencoder",
+    "DeepSemanticAutoencoder",
+    "FCLSWGANClassifier",
+]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
-    {method.class_name: method.module.removeprefix("deep.") for method in DEEP.values()},
+    {
+        "ConvSemanticAutoencoder": "conv_autoencoder",
+        **{method.class_name: method.module.removeprefix("deep.") for method in DEEP.values()},
+    },
 )

@@ -1,0 +1,351 @@
+"""The semantic autoencoder end to end, from pictures to attributes and back to pictures."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from zslearn._parameters import Either, Number, Numbers, Whole, check_parameters
+from zslearn.core.all_or_nothing import all_or_nothing
+from zslearn.core.nearest import Targets
+from zslearn.exceptions import InvalidInputError
+from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.deep.base import DeepClassifier
+from zslearn.zero_shot.deep.conv_forward import decoded_pictures, encoded_pictures
+from zslearn.zero_shot.normalization import normalized_signatures
+from zslearn.zero_shot.search import (
+    Fold,
+    choose_parameters,
+    grid_points,
+    held_out_accuracy,
+    unseen_class_folds,
+)
+from zslearn.zero_shot.tags import ZeroShotTags
+
+EPOCHS = (10, 20, 40, 80)
+
+
+class ConvSemanticAutoencoder(DeepClassifier):
+    """Semantic autoencoder whose encoder is a convolutional network and decoder its reverse.
+
+    The encoder halves a picture by convolutions, takes the mean and the maximum of every channel
+    and maps them to a code: one number for each dimension of the signatures, and a free part for
+    what no signature says, such as the background. The decoder makes a picture of a signature and
+    a free part. A batch costs::
+
+        ‖f(x) − s_y‖² + CE(−‖f(x) − s_c‖², y) + ν ‖g(s_y, free part of x) − x‖²
+
+    A class is recognized by the distance of the code to its signature, centered and scaled by the
+    seen signatures. For objects that are easy to draw; for photographs take features of a trained
+    network and `PrototypeRegression` or `DeepSemanticAutoencoder`.
+
+    Fitting needs PyTorch (``pip install 'zslearn[deep]'``); predicting, decoding and loading do
+    not.
+
+    Parameters
+    ----------
+    signatures : Signatures, dict or DataFrame, optional
+        One vector per class, for seen and unseen classes; None means one-hot.
+    channels : sequence of int, default=(16, 32, 64, 128)
+        Channels of the layers, each of which halves height and width.
+    n_free : int, default=16
+        Length of the free part; 0 leaves the reconstruction to the signature alone, as in the
+        paper.
+    n_epochs : int or "cv", default=40
+        Passes over the pictures; "cv" chooses 10, 20, 40 or 80 on one part of the seen classes,
+        held out.
+    classify_weight, reconstruct_weight : float, default=1.0
+        Weights of the second and third term.
+    learning_rate, weight_decay : float, default=3e-3 and 1e-3
+        Of AdamW; the rate rises and falls once.
+    batch_size : int, default=64
+        Pictures in a batch.
+    signature_norm : {"l2", None}, default="l2"
+        Scale every signature to unit length.
+    cv : int, default=5
+        One of this many parts of the seen classes is held out for ``n_epochs="cv"``.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where to train.
+    random_state : int, default=0
+        Start of the weights and order of the pictures.
+    verbose : int, default=0
+        1 reports on stderr, 2 shows a progress bar.
+
+    Attributes
+    ----------
+    parameters_ : dict of str to ndarray
+        Weights of both networks.
+    picture_shape_ : tuple of int
+        Height, width and 3.
+    signature_mean_, signature_scale_ : ndarray of shape (n_dimensions,), float
+        Centering and scale of the signatures.
+    n_epochs_ : int
+        Passes made.
+    loss_curve_ : ndarray of shape (n_steps,)
+        Loss of each step.
+    cv_results_, best_params_ : dict
+        As in every classifier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zslearn.datasets import make_shapes
+    >>> from zslearn.zero_shot.deep import ConvSemanticAutoencoder
+    >>> shapes = make_shapes(8, 2, n_per_class=3, side=16, random_state=0)
+    >>> rows = np.isin(shapes.y, shapes.split.seen)
+    >>> clf = ConvSemanticAutoencoder(shapes.signatures, channels=(8, 16), n_epochs=2)
+    >>> clf = clf.fit(shapes.pictures[rows], shapes.y[rows])
+    >>> clf.predict(shapes.pictures[~rows]).shape
+    (6,)
+    >>> clf.decode(shapes.signatures.vectors[:2]).shape
+    (2, 16, 16, 3)
+    """
+
+    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
+        closed_form=False,
+        deterministic=False,
+        reference="outlook of Kodirov, Xiang & Gong, CVPR 2017; see docs/deep.md",
+    )
+    parameter_constraints: ClassVar = {
+        "channels": Numbers(Whole(1)),
+        "n_free": Whole(0),
+        "n_epochs": Either("cv", Whole(1)),
+        "classify_weight": Number(least=0),
+        "reconstruct_weight": Number(least=0),
+        "learning_rate": Number(above=0),
+        "weight_decay": Number(least=0),
+        "batch_size": Whole(2),
+    }
+    learned_shapes: ClassVar = {
+        "parameters_": "arrays",
+        "signature_mean_": "k",
+        "signature_scale_": "",
+    }
+    feature_norm: None = None
+    picture_shape_: tuple[int, int, int]
+
+    def __init__(
+        self,
+        signatures: Any = None,
+        *,
+        channels: Any = (16, 32, 64, 128),
+        n_free: int = 16,
+        n_epochs: int | str = 40,
+        classify_weight: float = 1.0,
+        reconstruct_weight: float = 1.0,
+        learning_rate: float = 3e-3,
+        weight_decay: float = 1e-3,
+        batch_size: int = 64,
+        signature_norm: str | None = "l2",
+        cv: int = 5,
+        device: str = "auto",
+        random_state: int | None = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.signatures = signatures
+        self.channels = channels
+        self.n_free = n_free
+        self.n_epochs = n_epochs
+        self.classify_weight = classify_weight
+        self.reconstruct_weight = reconstruct_weight
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.signature_norm = signature_norm
+        self.cv = cv
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any) -> ZeroShotClassifier:
+        """Learn from pictures of the seen classes.
+
+        A fit that fails or is interrupted (Ctrl-C) leaves the classifier as it was before.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_pictures, height, width, 3)
+            Pictures, as uint8 or as numbers between 0 and 1. Height and width must be multiples
+            of 2 to the number of layers.
+        y : array-like of shape (n_pictures,)
+            Class of each picture; every class needs a signature.
+
+        Returns
+        -------
+        ConvSemanticAutoencoder
+            The fitted classifier.
+        """
+        pictures = as_pictures(X)
+        check_parameters(self)
+        _check_sides(pictures.shape[1:], len(self.channels))
+        self.picture_shape_ = (pictures.shape[1], pictures.shape[2], 3)
+        return super().fit(pictures.reshape(len(pictures), -1), y)
+
+    def encode(self, X: Any) -> NDArray:
+        """Return the codes of pictures: first the dimensions of the signatures, then the free part.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_pictures, height, width, 3)
+            Pictures.
+
+        Returns
+        -------
+        ndarray of shape (n_pictures, n_dimensions + n_free)
+        """
+        return self._codes(self._ready_rows(X)[:])
+
+    def decode(self, S: ArrayLike, free: ArrayLike | None = None) -> NDArray:
+        """Return what classes look like, seen or not.
+
+        Parameters
+        ----------
+        S : array-like of shape (n_classes, n_dimensions)
+            Signatures as they were collected.
+        free : array-like of shape (n_classes, n_free), optional
+            Free parts of codes, for example those of real pictures; by default zeros, which is a
+            picture of the average.
+
+        Returns
+        -------
+        ndarray of shape (n_classes, height, width, 3)
+            Values between 0 and 1.
+        """
+        vectors = np.asarray(S, dtype=np.float64)
+        names = np.arange(len(vectors))
+        said = self._scaled(normalized_signatures(vectors, names, self.signature_norm))
+        rest = np.zeros((len(said), self.n_free)) if free is None else np.asarray(free)
+        return self._decoded(np.hstack([said, rest]))
+
+    def reconstruct(self, X: Any) -> NDArray:
+        """Return pictures after a walk through the code.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_pictures, height, width, 3)
+            Pictures.
+
+        Returns
+        -------
+        ndarray of shape (n_pictures, height, width, 3)
+            Values between 0 and 1.
+        """
+        return self._decoded(self.encode(X))
+
+    def _train(self, X: NDArray, y: NDArray[np.intp], device: Any) -> None:
+        pictures, S = X.reshape(len(X), *self.picture_shape_), self.seen_signatures_
+        self.signature_mean_ = S.mean(axis=0)
+        spread = float(np.sqrt(((S - self.signature_mean_) ** 2).mean()))
+        self.signature_scale_ = 1.0 / spread if spread > 1e-12 else 1.0
+        self.n_epochs_ = self._chosen_epochs(pictures, y, device)
+        everything = np.arange(len(y))
+        self.parameters_, losses = self._trained(pictures, y, everything, self.n_epochs_, device)
+        self.loss_curve_ = np.array(losses)
+
+    def _chosen_epochs(self, pictures: NDArray, y: NDArray[np.intp], device: Any) -> int:
+        """Choose the number of epochs on one part of the classes."""
+        points = grid_points(self, {"n_epochs": EPOCHS})
+
+        def judge(fold: Fold) -> list[float]:
+            new = self._prepare(self.seen_signatures_[fold.new])
+            reached = []
+            for point in points:
+                weights, _ = self._trained(pictures, y, fold.train, point["n_epochs"], device)
+                codes = encoded_pictures(weights, pictures[fold.held_out])
+                scores = new.scores(codes[:, : len(self.signature_mean_)])
+                reached.append(held_out_accuracy(scores, fold.y_held_out))
+            return reached
+
+        folds = unseen_class_folds(self, y)[:1]
+        default = points[-1] if len(points) == 1 else {"n_epochs": 40}
+        return int(choose_parameters(self, points, folds, judge, default=default)["n_epochs"])
+
+    def _trained(
+        self, pictures: NDArray, y: NDArray[np.intp], rows: NDArray, epochs: int, device: Any
+    ) -> tuple[dict[str, NDArray], list[float]]:
+        """Train on some of the pictures, whose classes are numbered anew."""
+        from zslearn.zero_shot.deep.conv_training import ConvRecipe, train_pictures
+        from zslearn.zero_shot.deep.training import Course, steps_of
+
+        classes, numbers = np.unique(y[rows], return_inverse=True)
+        size = min(self.batch_size, len(rows))
+        label = f"{type(self).__name__}, {epochs} epochs"
+        n_steps = steps_of(epochs, len(rows), size)
+        recipe = ConvRecipe(
+            channels=tuple(int(one) for one in self.channels),
+            n_free=self.n_free,
+            classify=self.classify_weight,
+            reconstruct=self.reconstruct_weight,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            course=Course(n_steps, size, (), label, self.verbose > 1),
+        )
+        S = self._scaled(self.seen_signatures_[classes])
+        return train_pictures(pictures[rows], numbers, S, recipe, device, self.random_state)
+
+    def _work(self, X: Features) -> float:
+        return 100.0 * self.batch_size * self.n_features_in_ * float(max(self.channels))
+
+    def _ready_rows(self, X: Any) -> Any:
+        if np.ndim(X) == 2:  # rows as they are made of pictures, for programs
+            return super()._ready_rows(X)
+        pictures = as_pictures(X)
+        if pictures.shape[1:] != self.picture_shape_:
+            raise InvalidInputError(
+                f"pictures must have the shape {self.picture_shape_} of those in training; got "
+                f"{pictures.shape[1:]}. Resize them."
+            )
+        return super()._ready_rows(pictures.reshape(len(pictures), -1))
+
+    def _prepare(self, S: NDArray) -> Targets:
+        return Targets.of(self._scaled(S), "euclidean")
+
+    def _score(self, X: Features, prepared: Targets) -> NDArray:
+        return prepared.scores(self._codes(dense(X))[:, : len(self.signature_mean_)])
+
+    def _codes(self, X: NDArray) -> NDArray:
+        pictures = X.reshape(len(X), *self.picture_shape_).astype(np.float32, copy=False)
+        return encoded_pictures(self.parameters_, pictures)
+
+    def _encode(self, X: Features) -> NDArray:
+        return self._codes(dense(X))[:, : len(self.signature_mean_)]
+
+    def _decoded(self, codes: NDArray) -> NDArray:
+        halvings = 2 ** len(self.channels)
+        height, width, _ = self.picture_shape_
+        corner = (height // halvings, width // halvings)
+        return decoded_pictures(self.parameters_, codes.astype(np.float32), corner)
+
+    def _scaled(self, S: NDArray) -> NDArray:
+        return (S - self.signature_mean_) * self.signature_scale_
+
+
+def as_pictures(X: Any) -> NDArray[np.float32]:
+    """Return pictures as numbers between 0 and 1."""
+    pictures = np.asarray(X)
+    if pictures.ndim != 4 or pictures.shape[-1] != 3 or pictures.dtype.kind not in "uif":
+        raise InvalidInputError(
+            "pictures must be an array of numbers of shape (n, height, width, 3); got shape "
+            f"{pictures.shape} of {pictures.dtype}."
+        )
+    if pictures.dtype == np.uint8:
+        return pictures.astype(np.float32) / np.float32(255.0)
+    pictures = pictures.astype(np.float32)
+    if pictures.size and not (pictures.min() >= 0.0 and pictures.max() <= 1.0):
+        raise InvalidInputError(
+            "pictures must be uint8, or numbers between 0 and 1; got values from "
+            f"{pictures.min():g} to {pictures.max():g}. Divide by the largest possible value."
+        )
+    return pictures
+
+
+def _check_sides(shape: tuple[int, ...], n_layers: int) -> None:
+    unit = 2**n_layers
+    if shape[0] % unit or shape[1] % unit or not shape[0] or not shape[1]:
+        raise InvalidInputError(
+            f"{n_layers} layers need pictures whose sides are multiples of {unit}; got "
+            f"{shape[0]} by {shape[1]}. Resize them, or give fewer channels."
+        )
