@@ -22,12 +22,12 @@ families = {
     "product": "attributes in products",
 }
 portfolio = [
-    "rrzsl",
     "eszsl",
+    "prototype-regression",
     "standardize > dap + naive-bayes",
     "standardize > dap + quadratic",
 ]
-taken = {}
+bars = [*portfolio, "best mean of them"]
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), sharey=True, layout="constrained")
 for ax, (name, title) in zip(axes, families.items(), strict=True):
     data = make_family(name, random_state=0)
@@ -36,12 +36,15 @@ for ax, (name, title) in zip(axes, families.items(), strict=True):
     clf = AutoZeroShotClassifier(data.signatures, portfolio=portfolio)
     clf.fit(data.X[seen], data.y[seen])
     reached = clf.score(data.X[unseen], data.y[unseen], candidates="unseen")
-    expected, taken[name] = clf.expected_accuracy_, clf.member_
-    print(f"{name:<8} takes {clf.member_}; expected {expected}; reached {reached:.2f}")
-    found = dict(zip(clf.leaderboard_["member"], clf.leaderboard_["accuracy"], strict=True))
-    colors = ["#009E73" if member == clf.member_ else "#BBBBBB" for member in portfolio]
-    ax.barh(portfolio, [found[member] or 0.0 for member in portfolio], color=colors)
-    row, width = portfolio.index(clf.member_), expected.high - expected.low
+    expected, taken = clf.expected_accuracy_, clf.member_
+    print(f"{name:<8} takes {taken}; expected {expected}; reached {reached:.2f}")
+    board = list(zip(clf.leaderboard_["member"], clf.leaderboard_["accuracy"], strict=True))
+    heights = [accuracy for one in portfolio for member, accuracy in board if member == one]
+    heights.append(max(accuracy for member, accuracy in board if member.startswith("mean of")))
+    row = portfolio.index(taken) if taken in portfolio else len(portfolio)
+    colors = ["#009E73" if i == row else "#BBBBBB" for i in range(len(bars))]
+    ax.barh(bars, heights, color=colors)
+    width = expected.high - expected.low
     ax.broken_barh(
         [(expected.low, width)],
         (row - 0.15, 0.3),

@@ -48,6 +48,13 @@ def test_a_linear_map_explains_linear_features_and_no_uninformative_ones():
     assert explained["uninformative"] < 0.5
 
 
+def test_correlated_attributes_are_nearly_copies():
+    S = make_family("correlated attributes", random_state=0).signatures.vectors
+    n = FAMILIES["correlated attributes"].n_factors
+    assert 0.8 < (S[:, :n] == S[:, n : 2 * n]).mean() < 0.98
+    assert 0.3 < (S[:, : n - 1] == S[:, 1:n]).mean() < 0.7
+
+
 def test_an_unknown_family_is_told_its_neighbor():
     with pytest.raises(InvalidInputError, match=r"no family 'spred'\. Did you mean 'spread'"):
         make_family("spred")

@@ -152,6 +152,14 @@ def test_members_without_time_are_left_out_and_the_best_judged_one_is_fitted(lin
     assert "the time budget was spent" in notes.values()
 
 
+def test_a_trial_on_too_few_rows_is_no_failure():
+    X, y, table = machines(n_per_class=40)
+    member = "standardize > dap + quadratic"
+    clf = AutoZeroShotClassifier(table, portfolio=[member], time_budget=600).fit(X, y)
+    assert clf.leaderboard_["note"] == ["taken"]
+    assert clf.expected_accuracy_ is not None
+
+
 def test_too_few_classes_take_the_recommended_member_with_a_warning():
     data = make_zero_shot(3, 2, n_per_class=8, n_features=6, n_dimensions=4, random_state=0)
     with pytest.warns(ZslearnWarning, match="3 seen classes, four are needed"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -357,10 +358,11 @@ def jobs_of(task: Task, member: Member, folds: Sequence[tuple[Rows, Rows]]) -> l
 
 
 def _try(task: Task, record: Record) -> None:
-    """Find out about how long a fit takes on a few rows."""
-    rows = task.rows(_TRIAL)
-    jobs = jobs_of(task, record.member, task.folds(rows, 0)[:1])
-    record.times[len(rows)] = sum(one.seconds for one in rank_folds(task, jobs))
+    """Find out about how long a fit takes on a few rows, which may be too few for it."""
+    rows, start = task.rows(_TRIAL), perf_counter()
+    with suppress(*FAILURES):
+        rank_folds(task, jobs_of(task, record.member, task.folds(rows, 0)[:1]))
+    record.times[len(rows)] = perf_counter() - start
 
 
 def _first_sentence(error: Exception) -> str:

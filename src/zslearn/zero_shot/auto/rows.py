@@ -31,7 +31,7 @@ def leaderboard_rows(
         With the keys `Leaderboard.columns`.
     """
     judged = [one for one in outcome.records if one.found]
-    judged.sort(key=lambda one: (-one.most_rows, -len(one.folds(one.most_rows)), -_score(one)))
+    judged.sort(key=lambda one: (bool(one.reason), -one.most_rows, -_score(one)))
     others = [one for one in outcome.records if not one.found]
     return [
         _row(rank, one, one is taken, n_classes) for rank, one in enumerate([*judged, *others], 1)
