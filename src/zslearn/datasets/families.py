@@ -94,7 +94,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "linear": Family("linear", _mixed),
         "spread": Family("bayes", _spread),
         "product": Family("product", _product, n_dimensions=6, n_per_class=60),
-        "heavy tails": Family("bayes", _heavy),
+        "heavy tails": Family("linear", _heavy),
         "correlated attributes": Family("linear", _mixed, n_dimensions=16, n_factors=6),
         "irrelevant attributes": Family("linear", _irrelevant, n_dimensions=12),
         "few samples": Family("linear", _mixed, n_per_class=3),
