@@ -278,3 +278,24 @@ def test_words_make_a_class_where_words_made_the_others(tmp_path, rows):
     assert np.allclose(found, wanted, atol=1e-9)
     for text in ("", [], 7, ["x" * 10_001]):
         assert client.put(f"{CLASSES}/bad", json={"text": text}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("hf", "of the kind 'hf', and the model file does not say which"),
+        ("open_clip", "of the kind 'open_clip'"),
+        ("attribute", "were not made by the text encoder 'minilm'"),
+    ],
+)
+def test_words_are_refused_with_the_reason_where_the_encoder_is_not_known(tmp_path, kind, reason):
+    from starlette.testclient import TestClient
+
+    rng = np.random.default_rng(0)
+    table = Signatures(["a", "b", "c"], rng.normal(size=(3, 4)), [f"{kind}{i}" for i in range(4)])
+    fitted = SAEClassifier(table, lam=1.0).fit(rng.normal(size=(9, 10)), np.repeat(table.names, 3))
+    save(fitted, tmp_path / "made.zsl")
+    app = create_app(ServerSettings({"made": tmp_path / "made.zsl"}))
+    answer = TestClient(app, base_url="http://localhost").put(f"{CLASSES}/new", json={"text": "d"})
+    assert answer.status_code == 400
+    assert reason in answer.json()["error"]

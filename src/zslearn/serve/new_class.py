@@ -15,6 +15,8 @@ from zslearn.signatures import Signatures
 
 WAYS = ("vector", "like", "text")
 KEYS = {"vector": {"vector"}, "like": {"like", "changes"}, "text": {"text"}}
+# Encoders that name their dimensions by their kind alone, so that the weights are not known.
+OTHER_ENCODERS = ("hf", "open_clip")
 MOST_TEXTS = 100
 MOST_LETTERS = 10_000
 
@@ -90,16 +92,26 @@ def _like(model: ServedModel, document: Mapping[str, Any]) -> Signatures:
 
 def _described(model: ServedModel, document: Mapping[str, Any]) -> Signatures:
     if model.text_encoder is None:
-        raise refuse(
-            f"the signatures of {model.name} were not made by the text encoder 'minilm', so words "
-            "cannot be compared with them; send vector, or like with changes."
-        )
+        raise refuse(_why_no_words(model))
     texts = document["text"] if isinstance(document["text"], list) else [document["text"]]
     if not 0 < len(texts) <= MOST_TEXTS or not all(isinstance(text, str) for text in texts):
         raise refuse(f"text must be a text, or a list of 1 to {MOST_TEXTS} texts.")
     if sum(map(len, texts)) > MOST_LETTERS:
         raise refuse(f"text must have at most {MOST_LETTERS} letters.")
     return Signatures.from_texts({"new": texts}, TextEncoder(model.text_encoder))
+
+
+def _why_no_words(model: ServedModel) -> str:
+    kind = model.signatures.dimensions[0].removesuffix("0")
+    if kind in OTHER_ENCODERS:
+        return (
+            f"the signatures of {model.name} come from a text encoder of the kind {kind!r}, and "
+            "the model file does not say which; encode the words with it and send vector."
+        )
+    return (
+        f"the signatures of {model.name} were not made by the text encoder 'minilm', so words "
+        "cannot be compared with them; send vector, or like with changes."
+    )
 
 
 _READERS = {"vector": _given, "like": _like, "text": _described}
