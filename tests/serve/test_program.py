@@ -3,6 +3,8 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -189,3 +191,19 @@ def _change(server, truth, prefix):
                     truth[name] = False
     except (OSError, http.client.HTTPException):
         pass
+
+
+def test_a_part_of_the_extra_that_is_missing_is_named():
+    program = """
+import importlib, sys
+from zslearn.exceptions import MissingExtraError
+for name in ("starlette", "uvicorn", "httptools", "orjson", "prometheus_client"):
+    sys.modules[name] = None
+    try:
+        importlib.import_module("zslearn.serve")
+    except MissingExtraError as error:
+        print(f"{name!r}" in str(error) and "zslearn[serve]" in str(error))
+    del sys.modules[name]
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.split() == ["True"] * 5, done.stderr
