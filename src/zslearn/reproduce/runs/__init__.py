@@ -20,6 +20,7 @@ KINDS = {
     "cluster-picture": "cluster_picture",
     "large": "large",
     "flowers": "flowers",
+    "modern": "modern",
 }
 
 

@@ -28,6 +28,7 @@ MAKERS = {
     "splits": "class_splits:split_tables",
     "splits-parts": "class_splits:part_tables",
     "splits-hard": "class_splits:hard_tables",
+    "modern": "modern:modern_tables",
 }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from zslearn.cluster import LEARNERS
 from zslearn.zero_shot import METHODS
+from zslearn.zero_shot.registry import DEEP
 
 Row = dict[str, Any]
 _TITLES = {
@@ -52,7 +53,7 @@ def grouped(rows: Iterable[Row], *keys: str) -> dict[tuple[Any, ...], list[Row]]
 
 def by_method(rows: Iterable[Row]) -> dict[str, list[Row]]:
     """Return rows by method, in the order of the registries."""
-    order = [*METHODS, *LEARNERS]
+    order = [*METHODS, *DEEP, *LEARNERS]
     groups = grouped(rows, "method")
     place = {name: order.index(name) if name in order else len(order) for (name,) in groups}
     return {name: groups[(name,)] for name in sorted(place, key=lambda name: place[name])}
@@ -83,7 +84,8 @@ def method_title(name: str) -> str:
     base, *steps = name.split("+")
     if name in _TITLES:
         return _TITLES[name]
-    title = METHODS[base].title if base in METHODS else base
+    known = METHODS | DEEP
+    title = known[base].title if base in known else base
     return ", ".join([title, *(f"+ {_STEPS.get(step, step)}" for step in steps)])
 
 

@@ -22,6 +22,7 @@ QUICK = {
         classification=1.0,
         n_steps=300,
         n_synthetic=20,
+        softmax_penalty=1e-4,
         batch_size=96,
         device="cpu",
     ),
@@ -115,7 +116,10 @@ def test_length_and_number_come_from_classes_that_play_unseen_ones(data):
     )
     clf.fit(data.X[rows], data.y[rows])
     assert clf.cv_results_["params"] == [
-        {"n_steps": steps, "n_synthetic": number} for steps in (20, 40) for number in (10, 30, 90)
+        {"n_steps": steps, "n_synthetic": number, "softmax_penalty": penalty}
+        for steps in (20, 40)
+        for number in (10, 30)
+        for penalty in (1e-4, 1e-3, 1e-2)
     ]
     best = int(np.argmax(clf.cv_results_["mean_test_score"]))
     assert clf.best_params_ == clf.cv_results_["params"][best]

@@ -29,7 +29,8 @@ from zslearn.zero_shot.search import (
 
 Arrays = dict[str, NDArray]
 # Synthetic samples per class that are tried, as multiples of the mean size of a training class.
-MULTIPLES = (1, 3, 9)
+MULTIPLES = (1, 3)
+PENALTIES = (1e-4, 1e-3, 1e-2)
 # Share of the samples of known classes that is held out where settings are chosen.
 HELD_OUT = 0.2
 
@@ -73,6 +74,7 @@ class GenerativeClassifier(DeepClassifier):
     max_steps: int
     n_checkpoints: int
     n_synthetic: int | str
+    softmax_penalty: float | str
     batch_size: int
     cv: int
     n_folds: int
@@ -82,6 +84,7 @@ class GenerativeClassifier(DeepClassifier):
         "max_steps": Whole(1),
         "n_checkpoints": Whole(1),
         "n_synthetic": Either("cv", Whole(1)),
+        "softmax_penalty": Either("cv", Number(above=0)),
         "batch_size": Whole(1),
         "learning_rate": Number(above=0),
         "n_folds": Whole(1),
@@ -137,6 +140,7 @@ class GenerativeClassifier(DeepClassifier):
         point = self._chosen(X, y, device)
         self.n_steps_, self.n_synthetic_ = int(point["n_steps"]), int(point["n_synthetic"])
         self.feature_low_, self.feature_range_ = bounds(X)
+        self.softmax_penalty_ = float(point["softmax_penalty"])
         rows, self.stages_ = self._scaled(X), {}
         if self.signatures is None:  # there is no class to synthesise
             self._set(Stage({}, rows, y))
@@ -193,17 +197,27 @@ class GenerativeClassifier(DeepClassifier):
         """Choose length and number of synthetic samples on classes that play unseen ones."""
         size = len(y) / len(self.seen_classes_)
         numbers = [max(1, round(size * factor)) for factor in MULTIPLES]
-        points = grid_points(self, {"n_steps": self._checkpoints(len(y)), "n_synthetic": numbers})
+        points = grid_points(
+            self,
+            {
+                "n_steps": self._checkpoints(len(y)),
+                "n_synthetic": numbers,
+                "softmax_penalty": PENALTIES,
+            },
+        )
 
         def judge(fold: Fold) -> list[float]:
             return self._judged(X, fold, points, device)
 
         folds = unseen_class_folds(self, y)[: self.n_folds]
-        default = points[len(points) - 1 - len(numbers) // 2 if len(points) > 1 else 0]
-        return choose_parameters(self, points, folds, judge, default=default)
+        return choose_parameters(self, points, folds, judge, default=points[-1])
 
     def _judged(self, X: NDArray, fold: Fold, points: list[Point], device: Any) -> list[float]:
-        """Return the harmonic mean of each point where the new classes of a fold are unseen."""
+        """Return what each point reaches where the new classes of a fold are unseen.
+
+        That is the mean of the accuracy among the new classes and of the harmonic mean of the
+        accuracies on new and known classes among all: both settings count the same.
+        """
         kept, spare = stratified_holdout(
             fold.y_train, share=HELD_OUT, random_state=self.random_state or 0
         )
@@ -213,27 +227,25 @@ class GenerativeClassifier(DeepClassifier):
             (part - low) / width for part in (rows, X[fold.held_out], X[fold.train][spare])
         )
         S = self.seen_signatures_.astype(np.float32)
-        found: dict[tuple[int, int], float] = {}
+        found: dict[int, list[float]] = {}
 
         def look(n_steps: int, weights: Arrays) -> None:
             samples, classes = self._kept(weights, rows, y)
             real = by_class(self._of_kept(weights, samples), classes)
             tests = [self._represented(weights, part) for part in (new, old)]
+            truth = fold.y_held_out, fold.y_train[spare]
+            found[n_steps] = []
             for point in points:
                 if point["n_steps"] == n_steps:
-                    synthetic = self._synthesised(weights, S[fold.new], point["n_synthetic"])
-                    fitted = fit_softmax([*real, *synthetic])
-                    found[n_steps, point["n_synthetic"]] = _harmonic(
-                        fitted, tests, fold.y_held_out + len(real), fold.y_train[spare]
-                    )
-            self._report(
-                f"{n_steps} steps: harmonic mean on held-out classes "
-                + ", ".join(f"{h:.3f} (n={n})" for (e, n), h in found.items() if e == n_steps)
-            )
+                    made = list(self._synthesised(weights, S[fold.new], point["n_synthetic"]))
+                    reached = both_settings(real, made, tests, truth, point["softmax_penalty"])
+                    found[n_steps].append(reached)
+            told = ", ".join(f"{score:.3f}" for score in found[n_steps])
+            self._report(f"{n_steps} steps: on held-out classes {told}")
 
         wanted = sorted({int(point["n_steps"]) for point in points})
         self._play(rows, y, S[fold.known], device, wanted, look)
-        return [found[point["n_steps"], point["n_synthetic"]] for point in points]
+        return [score for n_steps in wanted for score in found[n_steps]]
 
     def _checkpoints(self, n_rows: int) -> list[int]:
         """Numbers of steps that are tried, evenly up to the largest."""
@@ -256,7 +268,7 @@ class GenerativeClassifier(DeepClassifier):
         for place in np.flatnonzero(own >= 0):
             kept = self.samples_[self.sample_classes_ == own[place]]
             samples[place] = self._of_kept(self.parameters_, kept)
-        fitted = fit_softmax([samples[place] for place in order])
+        fitted = fit_softmax([samples[place] for place in order], self.softmax_penalty_)
         back = np.argsort(order)
         return Softmax(fitted.coef[back], fitted.intercept[back])
 
@@ -312,10 +324,34 @@ def by_class(X: NDArray, y: NDArray[np.intp]) -> list[NDArray]:
     return [X[y == c] for c in range(int(y.max()) + 1)]
 
 
-def _harmonic(
-    fitted: Softmax, tests: list[NDArray], y_new: NDArray[np.intp], y_old: NDArray[np.intp]
+def both_settings(
+    real: list[NDArray],
+    made: list[NDArray],
+    tests: list[NDArray],
+    truth: tuple[NDArray[np.intp], NDArray[np.intp]],
+    penalty: float,
 ) -> float:
-    """Harmonic mean of the accuracies; that on new classes alone if no other sample is left."""
-    answers = [fitted.scores(rows).argmax(axis=1) for rows in tests]
-    new = per_class_accuracy(y_new, answers[0])
-    return harmonic_mean(per_class_accuracy(y_old, answers[1]), new) if len(y_old) else new
+    """Return the mean of the accuracy among new classes and of the harmonic mean among all.
+
+    Parameters
+    ----------
+    real, made : list of ndarray
+        Samples of the known classes, and synthesised ones of the new classes.
+    tests, truth : two arrays each
+        Samples of new and of known classes, and their positions in `made` and `real`.
+    penalty : float
+        Of the softmax.
+
+    Returns
+    -------
+    float
+        Without samples of known classes, the accuracy among the new ones.
+    """
+    alone = fit_softmax(made, penalty).scores(tests[0]).argmax(axis=1)
+    accuracy = per_class_accuracy(truth[0], alone)
+    if not len(truth[1]):
+        return accuracy
+    among = fit_softmax([*real, *made], penalty)
+    on_new, on_known = (among.scores(rows).argmax(axis=1) for rows in tests)
+    new = per_class_accuracy(truth[0] + len(real), on_new)
+    return (accuracy + harmonic_mean(per_class_accuracy(truth[1], on_known), new)) / 2

@@ -49,6 +49,9 @@ class CADAVAEClassifier(GenerativeClassifier):
         Passes over the samples; the schedules are laid over them.
     n_real, n_synthetic : int, default=200 and 400
         Codes of every candidate that was seen, and of every other.
+    softmax_penalty : float, default=1e-4
+        Penalty of the softmax in units of the mean squared length of a code. A larger one favors
+        unseen classes; this one did best where seen animals played unseen ones.
     noise : {"released", "paper"}, default="released"
         How codes are drawn.
     width : float, default=1.0
@@ -78,7 +81,7 @@ class CADAVAEClassifier(GenerativeClassifier):
     ----------
     parameters_ : dict of str to ndarray
         Both encoders; prediction needs no PyTorch.
-    n_steps_, n_synthetic_ : int
+    n_steps_, n_synthetic_, softmax_penalty_ : int, int, float
         What was used.
     feature_low_, feature_range_ : ndarray of shape (n_features,)
         Features are scaled by ``(x - low) / range``.
@@ -118,6 +121,7 @@ class CADAVAEClassifier(GenerativeClassifier):
     parameter_constraints: ClassVar = {
         "epochs": Whole(1),
         "n_synthetic": Whole(1),
+        "softmax_penalty": Number(above=0),
         "n_real": Whole(1),
         "noise": Either("released", "paper"),
         "width": Number(above=0),
@@ -130,6 +134,7 @@ class CADAVAEClassifier(GenerativeClassifier):
         epochs: int = 100,
         n_real: int = 200,
         n_synthetic: int = 400,
+        softmax_penalty: float = 1e-4,
         noise: str = "released",
         width: float = 1.0,
         learning_rate: float = 1.5e-4,
@@ -146,6 +151,7 @@ class CADAVAEClassifier(GenerativeClassifier):
         self.epochs = epochs
         self.n_real = n_real
         self.n_synthetic = n_synthetic
+        self.softmax_penalty = softmax_penalty
         self.noise = noise
         self.width = width
         self.learning_rate = learning_rate
@@ -159,7 +165,11 @@ class CADAVAEClassifier(GenerativeClassifier):
         self.verbose = verbose
 
     def _chosen(self, X: NDArray, y: NDArray[np.intp], device: Any) -> Point:
-        return {"n_steps": self._checkpoints(len(y))[-1], "n_synthetic": self.n_synthetic}
+        return {
+            "n_steps": self._checkpoints(len(y))[-1],
+            "n_synthetic": self.n_synthetic,
+            "softmax_penalty": self.softmax_penalty,
+        }
 
     def _checkpoints(self, n_rows: int) -> list[int]:
         per_epoch = -(-n_rows // self.batch_size)

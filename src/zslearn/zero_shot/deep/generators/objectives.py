@@ -89,8 +89,8 @@ def weighted_l1(found: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
 
     Examples
     --------
-    >>> weighted_l1(torch.tensor([[3.0, 4.0]]), torch.zeros(1, 2)).item()  # (27 + 64) / 5
-    18.2
+    >>> weighted_l1(torch.tensor([[3.0, 4.0]]), torch.zeros(1, 2))  # (27 + 64) / 5
+    tensor(18.2000)
     """
     error = found - wanted
     weights = error**2 / (error.norm(dim=1, keepdim=True) + _TINY)

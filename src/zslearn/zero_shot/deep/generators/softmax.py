@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from zslearn.core.axes import Axes
 from zslearn.core.logistic import fit_logistic
 
-# The papers train by Adam for 20 to 50 epochs without a penalty, which stops early. L-BFGS with few
-# steps and a small penalty is as mild, has no seed and no learning rate.
-PENALTY = 1e-4
+# The papers train by Adam for 20 to 50 epochs without a penalty and so stop early. L-BFGS with a
+# penalty has neither seed nor learning rate.
 MAX_ITER = 40
 
 
@@ -37,13 +36,15 @@ class Softmax(NamedTuple):
         return scores
 
 
-def fit_softmax(samples: Sequence[NDArray]) -> Softmax:
+def fit_softmax(samples: Sequence[NDArray], penalty: float) -> Softmax:
     """Fit a multinomial logistic regression.
 
     Parameters
     ----------
     samples : sequence of ndarrays of shape (n_samples, n_features)
         The samples of each class, real or synthesised; none of them empty.
+    penalty : float
+        Weight of ``½ ‖W‖²`` in units of the mean squared length of a sample.
 
     Returns
     -------
@@ -53,13 +54,13 @@ def fit_softmax(samples: Sequence[NDArray]) -> Softmax:
     --------
     >>> import numpy as np
     >>> low, high = np.array([[0.0], [1.0]]), np.array([[3.0], [4.0]])
-    >>> fit_softmax([low, high]).scores(np.array([[0.5], [3.5]])).argmax(axis=1)
+    >>> fit_softmax([low, high], 1e-3).scores(np.array([[0.5], [3.5]])).argmax(axis=1)
     array([0, 1])
     """
     X = np.concatenate(samples)
     y = np.repeat(np.arange(len(samples)), [len(part) for part in samples])
     axes = Axes.of(X)
     found = fit_logistic(
-        axes.coordinates(X), y, "softmax", axes, penalty=PENALTY, max_iter=MAX_ITER
+        axes.coordinates(X), y, "softmax", axes, penalty=penalty, max_iter=MAX_ITER
     ).in_features(axes)
     return Softmax(np.ascontiguousarray(found.coef.T), found.intercept)
