@@ -308,6 +308,17 @@ DEEP: dict[str, Method] = {
         ),
         cost="minutes",
     ),
+    "f-vaegan": Method(
+        "deep.generators.f_vaegan:FVAEGANClassifier",
+        "f-VAEGAN",
+        ZeroShotTags(
+            closed_form=False,
+            deterministic=False,
+            separable=False,
+            reference="Xian, Sharma, Schiele & Akata, CVPR 2019 (inductive)",
+        ),
+        cost="minutes",
+    ),
 }
 
 # What chooses among the methods; no method of its own.

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from zslearn.zero_shot.deep.conv_autoencoder import ConvSemanticAutoencoder
     from zslearn.zero_shot.deep.generators.cada_vae import CADAVAEClassifier
     from zslearn.zero_shot.deep.generators.f_clswgan import FCLSWGANClassifier
+    from zslearn.zero_shot.deep.generators.f_vaegan import FVAEGANClassifier
 
 __all__ = [
     "CADAVAEClassifier",
     "ConvSemanticAutoencoder",
     "DeepSemanticAutoencoder",
     "FCLSWGANClassifier",
+    "FVAEGANClassifier",
 ]
 
 __getattr__, __dir__ = lazy_names(

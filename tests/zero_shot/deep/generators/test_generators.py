@@ -12,7 +12,11 @@ from zslearn.persistence import load, save
 
 torch = pytest.importorskip("torch", reason="the extra deep (PyTorch) is not installed")
 
-from zslearn.zero_shot.deep import CADAVAEClassifier, FCLSWGANClassifier  # noqa: E402
+from zslearn.zero_shot.deep import (  # noqa: E402
+    CADAVAEClassifier,
+    FCLSWGANClassifier,
+    FVAEGANClassifier,
+)
 
 QUICK = {
     "f-clswgan": FCLSWGANClassifier(
@@ -20,6 +24,17 @@ QUICK = {
         learning_rate=3e-3,
         n_critic=2,
         classification=1.0,
+        n_steps=300,
+        n_synthetic=20,
+        softmax_penalty=1e-4,
+        batch_size=96,
+        device="cpu",
+    ),
+    "f-vaegan": FVAEGANClassifier(
+        n_hidden=64,
+        learning_rate=3e-3,
+        n_critic=2,
+        adversarial=1.0,
         n_steps=300,
         n_synthetic=20,
         softmax_penalty=1e-4,
@@ -81,19 +96,24 @@ def test_seen_candidates_are_real_samples_and_described_anew_they_are_not(name, 
     assert not np.allclose(anew.scores(X), prepared.scores(X))
 
 
-def test_numpy_synthesises_what_torch_does(data):
-    from zslearn.zero_shot.deep.generators.adversarial import Rules, WassersteinGame
+@pytest.mark.parametrize("kind", ["WassersteinGame", "VariationalGame"])
+def test_numpy_synthesises_what_torch_does(kind):
+    from zslearn.zero_shot.deep.generators import adversarial
     from zslearn.zero_shot.deep.generators.f_clswgan import generated
+    from zslearn.zero_shot.deep.generators.f_vaegan import decoded
 
     rng = np.random.default_rng(0)
     X, S = rng.random((6, 5), dtype=np.float32), rng.random((3, 4), dtype=np.float32)
-    game = WassersteinGame(X, np.arange(6) % 3, S, Rules(7, 1e-3), None, torch.device("cpu"))
+    rules = adversarial.Rules(7, 1e-3)
+    play = getattr(adversarial, kind)
+    game = play(X, np.arange(6) % 3, S, rules, None, torch.device("cpu"))
     game.generator["generator_W1"].data.mul_(50)  # away from zero
     Z = rng.standard_normal((6, 4)).astype(np.float32)
     with torch.no_grad():
         wanted = game.generated(torch.tensor(Z), torch.tensor(S[:1]).repeat(6, 1)).numpy()
-    got = generated(game.arrays(), Z, S[0])
-    assert got.any()
+    synthesise = generated if kind == "WassersteinGame" else decoded
+    got = synthesise(game.arrays(), Z, S[0])
+    assert np.ptp(got) > 0
     np.testing.assert_allclose(got, wanted, atol=1e-6)
 
 
@@ -134,7 +154,7 @@ def test_stages_are_the_model_as_it_was(name, fitted, data):
     rows = data.rows(data.split("standard").seen)
     clf = fitted[name]
     staged = clf.frozen().set_params(keep_stages=True)
-    if name == "f-clswgan":
+    if name != "cada-vae":
         staged.set_params(max_steps=300, n_checkpoints=3)
     staged.fit(data.X[rows], data.y[rows])
     assert len(staged.stages_) > 1

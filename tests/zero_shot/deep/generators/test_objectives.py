@@ -6,6 +6,7 @@ from scipy.stats import norm
 
 torch = pytest.importorskip("torch", reason="the extra deep (PyTorch) is not installed")
 
+from zslearn.zero_shot.deep.generators.adversarial import Rules, VariationalGame  # noqa: E402
 from zslearn.zero_shot.deep.generators.aligned import (  # noqa: E402
     ALIGNMENT,
     CROSSING,
@@ -206,3 +207,28 @@ def test_networks_start_as_published():
     drawn = xavier(400, 300)
     assert float(drawn.abs().max()) == pytest.approx(edge, rel=1e-3)
     assert float(drawn.std()) == pytest.approx(edge / np.sqrt(3), rel=0.02)
+
+
+def test_variational_loss_has_the_gradient_of_finite_differences_and_its_closed_form():
+    X, S = np.random.default_rng(0).random((4, 3)), np.random.default_rng(1).random((2, 2))
+    game = VariationalGame(X, np.arange(4) % 2, S, Rules(5, 1e-3), None, None)
+    game.generator, game.encoder = (
+        {name: 30 * tensor.detach().double() for name, tensor in part.items()}
+        for part in (game.generator, game.encoder)
+    )
+    names = [*game.generator, *game.encoder]
+
+    def loss(*tensors):
+        torch.manual_seed(3)
+        given = dict(zip(names, tensors, strict=True))
+        game.generator = {name: given[name] for name in game.generator}
+        game.encoder = {name: given[name] for name in game.encoder}
+        return game.variational_loss(game.X, game.S[game.y])
+
+    tensors = [*game.generator.values(), *game.encoder.values()]
+    at = tuple(tensor.requires_grad_() for tensor in tensors)
+    assert torch.autograd.gradcheck(loss, at, fast_mode=True)
+    # With an encoder of zeros the code is noise, without divergence; a generator of zeros answers
+    # ½ for every feature, whatever it should be.
+    nothing = tuple(torch.zeros_like(tensor) for tensor in at)
+    assert loss(*nothing).item() == pytest.approx(3 * np.log(2))

@@ -1,4 +1,4 @@
-"""The game of a generator against a critic, and what variational encoders and feedback add."""
+"""The game of a generator against a critic, and what a variational encoder adds."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from zslearn.zero_shot.deep.generators.networks import hidden, normal, output, start
-from zslearn.zero_shot.deep.generators.objectives import SLOPE, critic_loss, leaky
+from zslearn.zero_shot.deep.generators.objectives import (
+    SLOPE,
+    critic_loss,
+    kl_divergence,
+    leaky,
+)
 from zslearn.zero_shot.deep.generators.softmax import Softmax
 from zslearn.zero_shot.deep.weights import to_arrays
 
@@ -33,6 +38,8 @@ class Rules:
         Weight of the gradient penalty.
     classification : float
         Weight of the cross entropy of synthesised samples under a softmax of the seen classes.
+    adversarial : float
+        Weight of the critic's judgment beside the loss of a variational autoencoder.
     """
 
     n_hidden: int
@@ -40,6 +47,7 @@ class Rules:
     n_critic: int = 5
     penalty: float = 10.0
     classification: float = 0.0
+    adversarial: float = 1.0
 
 
 class WassersteinGame:
@@ -142,6 +150,54 @@ class WassersteinGame:
     def arrays(self) -> dict[str, NDArray]:
         """Return the generator."""
         return to_arrays(self.generator)
+
+
+class VariationalGame(WassersteinGame):
+    """The game with an encoder of samples, whose decoder is the generator (f-VAEGAN).
+
+    The generator is σ(φ([z, a] A + b) B + c), and its loss has two terms more, for a code z drawn
+    from the encoder's N(μ, σ²) of a real sample: the binary cross entropy of G(z, a), summed over
+    features, and the divergence of N(μ, σ²) from N(0, I).
+
+    Parameters are those of `WassersteinGame`.
+    """
+
+    def __init__(
+        self,
+        X: NDArray,
+        y: NDArray[np.intp],
+        S: NDArray,
+        rules: Rules,
+        seen: Softmax | None,
+        device: torch.device,
+    ) -> None:
+        super().__init__(X, y, S, rules, seen, device)
+        d, k = X.shape[1], S.shape[1]
+        self.encoder = start("encoder", (d + k, rules.n_hidden, 2 * k), normal, device)
+        self.for_generator = self.adam(self.generator, self.encoder)
+
+    def generator_step(self, rows: torch.Tensor) -> None:
+        """Take one step of the generator and the encoder."""
+        y = self.y[rows]
+        loss = self.rules.adversarial * self.generator_loss(y)
+        descend(self.for_generator, loss + self.variational_loss(self.X[rows], self.S[y]))
+
+    def variational_loss(self, X: torch.Tensor, A: torch.Tensor) -> torch.Tensor:
+        """Return the mean over samples of cross entropy and divergence."""
+        H = hidden(self.encoder, "encoder", torch.cat([X, A], dim=1), SLOPE)
+        mean, log_variance = output(self.encoder, "encoder", H).chunk(2, dim=1)
+        Z = mean + (0.5 * log_variance).exp() * torch.randn_like(mean)
+        missed = binary_cross_entropy_with_logits(self.logits(Z, A), X, reduction="sum") / len(X)
+        return missed + kl_divergence(mean, log_variance).mean()
+
+    def logits(self, Z: torch.Tensor, A: torch.Tensor) -> torch.Tensor:
+        """Return the generator before its last nonlinearity."""
+        H = hidden(self.generator, "generator", torch.cat([Z, A], dim=1), SLOPE)
+        return output(self.generator, "generator", H)
+
+    def generated(self, Z: torch.Tensor, A: torch.Tensor) -> torch.Tensor:
+        """Return G(z, a)."""
+        return torch.sigmoid(self.logits(Z, A))
 
 
 def descend(optimizer: torch.optim.Optimizer, loss: torch.Tensor) -> None:

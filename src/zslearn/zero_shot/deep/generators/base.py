@@ -210,7 +210,9 @@ class GenerativeClassifier(DeepClassifier):
             return self._judged(X, fold, points, device)
 
         folds = unseen_class_folds(self, y)[: self.n_folds]
-        return choose_parameters(self, points, folds, judge, default=points[-1])
+        # Where no class can be held out: the longest training, the most samples, a small penalty.
+        default = points[-1] | {"softmax_penalty": points[0]["softmax_penalty"]}
+        return choose_parameters(self, points, folds, judge, default=default)
 
     def _judged(self, X: NDArray, fold: Fold, points: list[Point], device: Any) -> list[float]:
         """Return what each point reaches where the new classes of a fold are unseen.
