@@ -6,7 +6,17 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from zslearn.core.comparison import METRICS
-from zslearn.core.nearest import best_columns, row_blocks, row_norms, scores, top_k, unit_rows
+from zslearn.core.nearest import (
+    Targets,
+    best_columns,
+    class_vectors,
+    ready_queries,
+    row_blocks,
+    row_norms,
+    scores,
+    top_k,
+    unit_rows,
+)
 from zslearn.exceptions import InvalidInputError
 
 
@@ -126,3 +136,14 @@ def test_directions_survive_squares_that_overflow_or_vanish(factor, dtype, form)
     lengths = np.linalg.norm(M.astype(np.float64), axis=1) * [factor, 1, factor, 1, 1]
     np.testing.assert_allclose(row_norms(form(mixed)), lengths, rtol=tolerance)
     np.testing.assert_array_equal(unit_rows(mixed)[1], unit_rows(M)[1])
+
+
+@pytest.mark.parametrize(("n", "k", "d"), [(3, 5, 9), (40, 5, 9)])
+def test_class_vectors_are_the_product_in_either_order_in_memory(n, k, d):
+    rng = np.random.default_rng(0)
+    S, coef, Q = rng.random((n, k)), rng.random((k, d)), unit_rows(rng.random((4, d)))
+    vectors = class_vectors(S, coef)
+    np.testing.assert_allclose(vectors, np.einsum("nk,kd->nd", S, coef), rtol=1e-13)
+    targets = Targets.of(vectors, "cosine")
+    found = targets.scores_of_ready(ready_queries(Q, targets.comparison, unit=True))
+    np.testing.assert_allclose(found, literal(Q, vectors, "cosine"), atol=1e-12)

@@ -1,5 +1,7 @@
+import gc
 import os
 import time
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -247,3 +249,15 @@ def test_two_hundred_thousand_classes_take_seconds(tmp_path):
     save(model, tmp_path / "m.zsl")
     assert load(tmp_path / "m.zsl").signatures_ == table
     assert time.process_time() - start < 10
+
+
+def test_a_loaded_model_is_freed_with_its_last_name(model, tmp_path):
+    save(model, tmp_path / "model.zsl")
+    loaded = load(tmp_path / "model.zsl")
+    coef = weakref.ref(loaded.coef_)
+    gc.disable()  # a circle of references would keep the arrays until garbage is collected
+    try:
+        del loaded
+        assert coef() is None
+    finally:
+        gc.enable()

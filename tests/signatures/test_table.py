@@ -417,3 +417,14 @@ def test_truth_values_are_not_the_classes_one_and_zero():
         table[True]
     with pytest.raises(UnknownClassError, match=r"Class False .* has no signature"):
         SAEClassifier(table, lam=1.0).fit(np.eye(4), [True, False, True, False])
+
+
+@pytest.mark.parametrize("names", [["b", "c", "a"], ["a", "b", "c"], [7, -1, 3]])
+def test_the_names_in_order_come_with_their_rows_and_cannot_be_written(names):
+    table = Signatures(names, np.eye(3))
+    in_order, rows = table.in_order()
+    assert in_order.tolist() == sorted(names)
+    assert [names[row] for row in rows] == sorted(names)
+    assert (in_order is table.names) == (names == sorted(names))
+    assert not in_order.flags.writeable
+    assert not rows.flags.writeable

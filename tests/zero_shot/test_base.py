@@ -138,7 +138,7 @@ def test_large_batches_are_cut_into_blocks(data, fitted, monkeypatch):
     wanted = fitted.decision_function(data.X), fitted.predict_top_k(data.X, 3)
     monkeypatch.setattr(
         "zslearn.zero_shot.recogniser.row_blocks",
-        lambda n, _: (slice(i, min(i + 7, n)) for i in range(0, n, 7)),
+        lambda n, *_: (slice(i, min(i + 7, n)) for i in range(0, n, 7)),
     )
     np.testing.assert_allclose(fitted.decision_function(data.X), wanted[0], atol=1e-12)
     np.testing.assert_array_equal(fitted.predict_top_k(data.X, 3), wanted[1])
@@ -303,3 +303,20 @@ def test_rows_without_names_are_checked_where_the_features_have_names(data):
     assert not is_plain(data.X[:3], named)
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         named.predict(data.X[:3])
+
+
+def test_plain_arrays_are_checked_as_lists_are(data, fitted):
+    X = data.X[:5].copy()
+    np.testing.assert_array_equal(fitted.predict(X), fitted.predict(X.tolist()))
+    # The sum overflows, no entry does: a direction like any other.
+    np.testing.assert_array_equal(fitted.predict(X), fitted.predict(X / np.abs(X).max() * 1e308))
+    for wrong, words in (
+        (X[:, 1:], "features"),
+        (X[:0], "minimum of 1|2D array"),
+        (X[0], "2D array"),
+        (np.where(X == X.max(), np.nan, X), "NaN"),
+        (np.where(X == X.max(), np.inf, X), "infinity"),
+    ):
+        for form in (wrong, wrong.tolist()):
+            with pytest.raises(ValueError, match=words):
+                fitted.predict(form)

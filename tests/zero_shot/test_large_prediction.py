@@ -48,7 +48,7 @@ def test_blocks_of_classes_do_not_change_the_answer(data, monkeypatch, kind, par
 def test_blocks_of_samples_and_threads_do_not_change_the_answer(data, monkeypatch):
     model = fitted(data, lam=1.0)
     expected = model.predict_top_k(data.X, 3)
-    monkeypatch.setattr(base, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(base, "SCORE_BYTES", 1000)
     monkeypatch.setattr("zslearn.core.threads._WORTH_THREADS", 1)
     monkeypatch.setattr(
         recogniser, "row_blocks", lambda n, *_: iter(np.array_split(np.arange(n), 9))
@@ -74,7 +74,7 @@ def test_ties_go_to_the_first_candidate_across_blocks_of_classes(data, monkeypat
 
 
 def test_a_zero_row_of_a_large_batch_is_named_by_its_number(data, monkeypatch):
-    monkeypatch.setattr(base, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(base, "SCORE_BYTES", 1000)
     monkeypatch.setattr(
         recogniser, "row_blocks", lambda n, *_: iter(np.array_split(np.arange(n), 9))
     )

@@ -13,6 +13,7 @@ from zslearn._parameters import Either, check_value
 Metric = Literal["cosine", "dot", "euclidean"]
 METRICS: tuple[str, ...] = get_args(Metric)
 Direction = Literal["encode", "decode"]
+_ANY_METRIC = Either(*METRICS)
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Comparison:
     @classmethod
     def of(cls, metric: str) -> Comparison:
         """Return the comparison of that name."""
-        check_value("metric", metric, Either(*METRICS))
+        check_value("metric", metric, _ANY_METRIC)
         return cls(unit=metric == "cosine", distance=metric == "euclidean")
 
     def rule(self, norms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -16,6 +16,8 @@ from zslearn.exceptions import InvalidInputError
 Matrix = Any  # dense array or scipy sparse, one row per sample
 
 BLOCK_BYTES = 64 * 2**20
+# The C library keeps memory below 32 MB for the next block; a larger block is mapped anew.
+SCORE_BYTES = 31 * 2**20
 _GROUP = 128
 
 
@@ -43,10 +45,11 @@ def well_scaled(M: Matrix) -> tuple[Matrix, NDArray, NDArray | None]:
     """
     squares = _squares(M)
     info = np.finfo(squares.dtype if squares.dtype.kind == "f" else np.float64)
+    least = info.tiny / info.eps
     # A comparison with NaN is false, so such rows count as odd and stay NaN.
-    odd = ~((squares > info.tiny / info.eps) & (squares < np.inf))
-    if not odd.any():
+    if not squares.size or (squares.min() > least and squares.max() < np.inf):
         return M, squares, None
+    odd = ~((squares > least) & (squares < np.inf))
     largest = abs(M).max(axis=1)
     largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
     peaks = np.where(odd & (largest > 0), largest, 1).astype(squares.dtype)
@@ -153,10 +156,32 @@ class Targets:
         return self._casts[dtype]
 
 
-def ready_queries(queries: Matrix, comparison: Comparison) -> Matrix:
-    """Return queries as a comparison needs them: of unit length for the cosine."""
+def ready_queries(queries: Matrix, comparison: Comparison, *, unit: bool = False) -> Matrix:
+    """Return queries as a comparison needs them: of unit length for the cosine.
+
+    Parameters
+    ----------
+    queries : array or sparse matrix of shape (n_samples, n_dimensions)
+        Samples.
+    comparison : Comparison
+        How they will be compared.
+    unit : bool, default=False
+        Whether they have unit length already, so that the cosine need not scale them.
+    """
     queries = _floating(queries)
-    return unit_rows(queries) if comparison.unit else queries
+    return unit_rows(queries) if comparison.unit and not unit else queries
+
+
+def class_vectors(S: NDArray, coef: NDArray) -> NDArray:
+    """Return ``S @ coef`` in the order in memory that makes products with samples fastest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_vectors(np.array([[1.0, 2.0]]), np.eye(2))
+    array([[1., 2.]])
+    """
+    return np.asarray((coef.T @ S.T).T if len(S) > coef.shape[1] else S @ coef)
 
 
 def top_k(

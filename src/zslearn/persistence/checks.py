@@ -19,7 +19,7 @@ from zslearn.persistence.scikit_learn_state import LEARNED_SHAPES, check_state
 from zslearn.signatures import Signatures
 
 # Products of a few larger numbers overflow, and answers are NaN without a word.
-_LARGEST = {"float64": 1e75, "float32": 1e18, "float16": 6e4}
+_LARGEST = {np.dtype(np.float64): 1e75, np.dtype(np.float32): 1e18, np.dtype(np.float16): 6e4}
 _TRIAL_CANDIDATES = 8
 _MOST_FEATURES = 2**24
 
@@ -60,14 +60,16 @@ def _check_chosen(model: Any) -> None:
 
 def _check_shapes(model: Any) -> None:
     """Compare learned arrays with what the class declares; a letter is one number everywhere."""
-    sizes = _known_sizes(model)
+    sizes, checked = _known_sizes(model), dict[tuple[int, str], Any]()
     for name, declared in _declared(type(model)).items():
         optional = declared.startswith("optional ")
         value = getattr(model, name, None)
         if value is None and not optional:
             raise InvalidInputError(f"{name} is missing")
-        if value is not None:
+        # Two names of one array, such as the maps of SAE both ways, are looked at once.
+        if value is not None and (id(value), declared) not in checked:
             _check_value(name, value, declared.removeprefix("optional ").split(), sizes)
+            checked[id(value), declared] = value
 
 
 def _known_sizes(model: Any) -> dict[str, int]:
@@ -115,7 +117,7 @@ def _check_shape(name: str, value: Any, declared: list[str], sizes: dict[str, in
 
 def _check_numbers(name: str, value: Any) -> None:
     value = value.data if sparse.issparse(value) else value
-    largest = _LARGEST.get(str(getattr(value, "dtype", "")))
+    largest = _LARGEST.get(getattr(value, "dtype", None))
     if largest is None:
         raise InvalidInputError(f"{name} must hold floating-point numbers")
     # NaN fails every comparison, and so is found by the same two passes.

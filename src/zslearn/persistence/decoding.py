@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 
 from zslearn.exceptions import InvalidInputError
@@ -43,37 +45,32 @@ class Decoder:
         self._tensors = tensors
         self._made: dict[tuple[str, bool], NDArray[Any]] = {}
         self._tables: list[Signatures] = []
-        self._decoders: dict[str, Callable[[Any], Any]] = {
-            "float": lambda node: FLOATS[node["value"]],
-            "scalar": self._scalar,
-            "array": self._array,
-            "texts": self._texts,
-            "objects": self._objects,
-            "list": lambda node: self._items(node),
-            "tuple": lambda node: tuple(self._items(node)),
-            "dict": lambda node: {
-                self.decode(key): self.decode(item) for key, item in node["items"]
-            },
-            "slice": lambda node: slice(*map(self.decode, node["parts"])),
-            "dtype": self._dtype,
-            "function": lambda node: _allowed(function_of, node, "name"),
-            "signatures": self._signatures,
-            "same signatures": lambda node: self._tables[node["number"]],
-            "sparse": self._sparse,
-            "record": self._record,
-            "estimator": self._estimator,
-        }
 
     def decode(self, node: Any) -> Any:
         """Return the object a JSON value stands for."""
         if node is None or isinstance(node, bool | int | float | str):
             return node
-        if not isinstance(node, dict) or node.get("kind") not in self._decoders:
+        if not isinstance(node, dict) or node.get("kind") not in _DECODERS:
             raise InvalidInputError(f"the description holds the unknown part {node!r:.80}")
-        return self._decoders[node["kind"]](node)
+        return _DECODERS[node["kind"]](self, node)
+
+    def _float(self, node: Any) -> float:
+        return FLOATS[node["value"]]
 
     def _items(self, node: Any) -> list[Any]:
         return [self.decode(item) for item in node["items"]]
+
+    def _tuple(self, node: Any) -> tuple[Any, ...]:
+        return tuple(self._items(node))
+
+    def _dict(self, node: Any) -> dict[Any, Any]:
+        return {self.decode(key): self.decode(item) for key, item in node["items"]}
+
+    def _slice(self, node: Any) -> slice:
+        return slice(*map(self.decode, node["parts"]))
+
+    def _function(self, node: Any) -> Any:
+        return _allowed(function_of, node, "name")
 
     def _scalar(self, node: Any) -> Any:
         value = self.decode(node["value"])
@@ -95,9 +92,9 @@ class Decoder:
     def _texts(self, node: Any) -> NDArray[Any]:
         """Make an array of text, in which every item takes the room of the longest."""
         items = node["items"]
-        lengths = [len(item) for item in items if isinstance(item, str)]
-        if len(lengths) != len(items):
+        if set(map(type, items)) - {str}:
             raise InvalidInputError("an array of text holds something else")
+        lengths = list(map(len, items))
         room = max(lengths, default=0) * len(lengths)
         if room > max(_TEXT_ROOM, _TEXT_RATIO * sum(lengths)):
             raise InvalidInputError(
@@ -124,6 +121,9 @@ class Decoder:
         self._tables.append(table)
         return table
 
+    def _same_signatures(self, node: Any) -> Signatures:
+        return self._tables[node["number"]]
+
     def _sparse(self, node: Any) -> Any:
         parts = [self.decode(node["parts"][part]) for part in ("data", "indices", "indptr")]
         matrix = SPARSE[node["class"]](tuple(parts), shape=tuple(node["shape"]))
@@ -138,7 +138,7 @@ class Decoder:
         parameters = self._attributes(node["parameters"])
         _check_version(kind, node, parameters)
         model = kind(**parameters)
-        wanted = model.get_params(deep=False).keys()
+        wanted = _parameter_names(kind)
         state = self._attributes(node["state"])
         for name in state:
             if name in wanted or hasattr(kind, name):
@@ -153,6 +153,33 @@ class Decoder:
 
     def _attributes(self, nodes: dict[str, Any]) -> dict[str, Any]:
         return {name: self.decode(node) for name, node in nodes.items()}
+
+
+# Not in the object: one that refers to itself would keep every tensor until garbage is collected.
+_DECODERS: dict[str, Callable[[Decoder, Any], Any]] = {
+    "float": Decoder._float,
+    "scalar": Decoder._scalar,
+    "array": Decoder._array,
+    "texts": Decoder._texts,
+    "objects": Decoder._objects,
+    "list": Decoder._items,
+    "tuple": Decoder._tuple,
+    "dict": Decoder._dict,
+    "slice": Decoder._slice,
+    "dtype": Decoder._dtype,
+    "function": Decoder._function,
+    "signatures": Decoder._signatures,
+    "same signatures": Decoder._same_signatures,
+    "sparse": Decoder._sparse,
+    "record": Decoder._record,
+    "estimator": Decoder._estimator,
+}
+
+
+@cache
+def _parameter_names(kind: type[BaseEstimator]) -> frozenset[str]:
+    """Names of the parameters of an estimator, which scikit-learn reads off its code each time."""
+    return frozenset(kind._get_param_names())
 
 
 def _allowed(find: Callable[[str], Any], node: Any, key: str = "class") -> Any:

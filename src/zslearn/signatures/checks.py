@@ -32,16 +32,17 @@ def label_list(labels: Any) -> list[Any]:
             f"Expected labels of shape (n_labels,); got shape {labels.shape}. Use ravel()."
         )
     values: list[Any] = labels.tolist() if hasattr(labels, "tolist") else list(labels)
-    nested = next((label for label in values if getattr(label, "__hash__", None) is None), None)
-    if nested is not None:
-        raise InvalidTypeError(f"Expected class labels that are text or integers; got {nested!r}.")
+    nested = {kind for kind in set(map(type, values)) if kind.__hash__ is None}
+    if nested:
+        label = next(label for label in values if type(label) in nested)
+        raise InvalidTypeError(f"Expected class labels that are text or integers; got {label!r}.")
     return values
 
 
 def wanted_labels(labels: Any) -> list[Any]:
     """Return labels to look up; True and False are not the classes 1 and 0."""
     values = label_list(labels)
-    if any(type(label) is bool for label in values):
+    if bool in set(map(type, values)):
         raise InvalidTypeError(
             "Class labels are text or integers; got True or False. Use the names of the table."
         )
@@ -53,7 +54,7 @@ def checked_names(names: Iterable[Any]) -> NDArray[Any]:
     labels = label_list(names)
     if not labels:
         raise InvalidInputError("The table is empty: it needs at least one class but got none.")
-    kinds = {_kind(label) for label in labels}
+    kinds = set(map(_kind, set(map(type, labels))))
     if kinds == {"str"}:
         check_text(labels, "class name")
     elif kinds != {"int"}:
@@ -107,6 +108,8 @@ def checked_dimensions(dimensions: Sequence[str] | None, n_dimensions: int) -> t
 
 def check_text(texts: Sequence[object], what: str) -> None:
     """Refuse what is not text, and text that no file can hold."""
+    if _can_be_stored(texts):
+        return
     for text in texts:
         if not isinstance(text, str):
             raise InvalidTypeError(f"A {what} must be text; got {text!r}. Convert it with str.")
@@ -114,6 +117,15 @@ def check_text(texts: Sequence[object], what: str) -> None:
             raise InvalidInputError(
                 f"The {what} {text!r} holds a NUL or half a character and cannot be stored."
             )
+
+
+def _can_be_stored(texts: Sequence[object]) -> bool:
+    """Say whether all are text of whole characters without NUL, in one look at all of them."""
+    try:
+        together = "".join(texts).encode()  # type: ignore[arg-type]
+    except (TypeError, UnicodeEncodeError):
+        return False
+    return b"\0" not in together
 
 
 def check_finite(vectors: FloatArray, labels: Sequence[object], dimensions: Sequence[str]) -> None:
@@ -182,13 +194,13 @@ def check_same_classes(ours: Iterable[object], theirs: Iterable[object]) -> None
         )
 
 
-def _kind(label: object) -> str:
-    """Name the kind of a label; numpy's integers and texts count as Python's."""
-    if isinstance(label, bool | np.bool_):
+def _kind(label: type) -> str:
+    """Name the kind of a type of labels; numpy's integers and texts count as Python's."""
+    if issubclass(label, bool | np.bool_):
         return "bool"
-    if isinstance(label, str):
+    if issubclass(label, str):
         return "str"
-    return "int" if isinstance(label, int | np.integer) else type(label).__name__
+    return "int" if issubclass(label, int | np.integer) else label.__name__
 
 
 def _check_distinct(values: Sequence[object], what: str, remedy: str) -> None:

@@ -69,13 +69,14 @@ class Signatures(NewClasses):
     Signatures(3 classes × 3 dimensions: zebra, otter, ...)
     """
 
-    __slots__ = ("_row_of", "blocks", "dimensions", "names", "vectors")
+    __slots__ = ("_in_order", "_row_of", "blocks", "dimensions", "names", "vectors")
 
     names: NDArray[Any]
     vectors: FloatArray
     dimensions: tuple[str, ...]
     blocks: Mapping[str, slice]
     _row_of: dict[Label, int]
+    _in_order: tuple[NDArray[Any], NDArray[np.intp]]
 
     def __init__(
         self,
@@ -232,6 +233,30 @@ class Signatures(NewClasses):
         if missing.size:
             raise UnknownClassError(list(dict.fromkeys(wanted[i] for i in missing)), list(self))
         return rows
+
+    def in_order(self) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """Return the class names sorted, and the row of each; kept, since a table never changes.
+
+        Returns
+        -------
+        names : ndarray of shape (n_classes,)
+            `names` itself if they are sorted; read-only.
+        rows : ndarray of shape (n_classes,)
+            Positions in `names`, read-only.
+
+        Examples
+        --------
+        >>> Signatures.one_hot(["dog", "cat"]).in_order()
+        (array(['cat', 'dog'], dtype='<U3'), array([1, 0]))
+        """
+        if not hasattr(self, "_in_order"):
+            rows = np.argsort(self.names, kind="stable")
+            in_order = np.array_equal(rows, np.arange(len(rows)))
+            names = self.names if in_order else self.names[rows]
+            for array in (names, rows):
+                array.flags.writeable = False
+            object.__setattr__(self, "_in_order", (names, rows))
+        return self._in_order
 
     def rows(self, labels: ArrayLike) -> FloatArray:
         """Return the vector of every label, of shape (n_labels, n_dimensions)."""

@@ -19,7 +19,7 @@ from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.labels import plain_labels
 from zslearn.core.lazy_rows import LazyRows
 from zslearn.core.learner import MomentLearner
-from zslearn.core.nearest import BLOCK_BYTES
+from zslearn.core.nearest import SCORE_BYTES
 from zslearn.core.rows import RowTransform, are_equal, check_squares
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError, TransductiveBatchError, ZslearnWarning
@@ -215,7 +215,7 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         needed = self.zero_shot_tags.min_batch
         if X.shape[0] < needed:
             raise TransductiveBatchError(type(self).__name__, X.shape[0], needed)
-        large = not sparse.issparse(X) and X.nbytes > BLOCK_BYTES
+        large = not sparse.issparse(X) and X.nbytes > SCORE_BYTES
         lazily = large and not self.zero_shot_tags.transductive
         return self._lazy(X) if lazily else self._normalized_features(X)
 

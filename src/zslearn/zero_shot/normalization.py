@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.core.nearest import row_norms, unit_rows
+from zslearn.core.nearest import well_scaled
 from zslearn.exceptions import InvalidInputError
 
 
@@ -13,10 +13,11 @@ def normalized_signatures(vectors: NDArray, names: NDArray, norm: str | None) ->
     """Scale each signature to unit length if `norm` is "l2"; a signature of zeros is refused."""
     if norm is None:
         return vectors
-    zero = np.flatnonzero(row_norms(vectors) == 0)
-    if len(zero):
+    scaled, squares, _ = well_scaled(vectors)
+    if not squares.all():
         raise InvalidInputError(
-            f"the signature of class {names[zero[0]]!s} holds only zeros, so it has no direction "
-            "to compare. Give it values, drop the class, or use signature_norm=None."
+            f"the signature of class {names[(squares == 0).argmax()]!s} holds only zeros, so it "
+            "has no direction to compare. Give it values, drop the class, or use "
+            "signature_norm=None."
         )
-    return unit_rows(vectors)
+    return np.asarray(scaled * (1.0 / np.sqrt(squares))[:, None])

@@ -48,9 +48,7 @@ class Predictor:
         """Every class that can be predicted, sorted: the columns of `predict_proba`."""
         if self.signatures is None:
             return self.seen_classes_
-        names = self.signatures_.names
-        in_order = np.sort(names)
-        return names if np.array_equal(in_order, names) else in_order
+        return self.signatures_.in_order()[0]
 
     def predict(
         self,
@@ -196,8 +194,8 @@ class Predictor:
             raise InvalidInputError(
                 f"candidates must be {_SETTINGS} or a list of class names; got {candidates!r}."
             )
-        unique, counts = np.unique(names, return_counts=True)
-        if counts.max() > 1:
+        if len(set(names.tolist())) < len(names):
+            unique, counts = np.unique(names, return_counts=True)
             raise InvalidInputError(f"candidate {unique[counts.argmax()]!s} is named twice.")
         self._check_known(names, "Correct the candidate or add it by add_classes.")
         return names
@@ -365,7 +363,10 @@ class Predictor:
         if self.signatures is None:
             return np.eye(len(self.seen_classes_))[np.searchsorted(self.seen_classes_, names)]
         table = self.signatures_
-        return table.vectors if names is table.names else table.rows(names)
+        if names is table.names:
+            return table.vectors
+        in_order, rows = table.in_order()
+        return table.vectors[rows] if names is in_order else table.rows(names)
 
     def _prepared(self, names: NDArray, vectors: NDArray) -> Any:
         """Return what candidates given by their raw signatures are turned into for scoring."""

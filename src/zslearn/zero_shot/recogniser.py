@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn.core.nearest import best_columns, row_blocks
+from zslearn.core.nearest import SCORE_BYTES, best_columns, row_blocks
 from zslearn.core.threads import map_blocks
 from zslearn.exceptions import (
     ImmutableError,
@@ -364,7 +364,7 @@ class Recogniser:
         """Parts of the samples of bounded memory; a transductive method gets the batch whole."""
         if self._model.zero_shot_tags.transductive:
             return iter([slice(0, X.shape[0])])
-        return row_blocks(X.shape[0], max(block.size, X.shape[1]) * 8)
+        return row_blocks(X.shape[0], max(block.size, X.shape[1]) * 8, SCORE_BYTES)
 
     def _all(self, X: Any, block: Block) -> NDArray:
         """Scores of the candidates of a block."""

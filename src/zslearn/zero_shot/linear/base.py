@@ -12,7 +12,7 @@ from zslearn._parameters import Either
 from zslearn.core.comparison import METRICS, Comparison, Direction, Metric
 from zslearn.core.gathered import Gathered
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import Targets, ready_queries
+from zslearn.core.nearest import Targets, class_vectors, ready_queries
 from zslearn.core.paths import fold_accuracy
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
 from zslearn.zero_shot.explanation import Explanation
@@ -113,7 +113,8 @@ class LinearZeroShotClassifier(MomentClassifier, PenalizedClassifier):
         self.coef_ = gathered.lifted(self._solved(gathered.total))
 
     def _prepare(self, S: NDArray) -> Targets:
-        return Targets.of(S @ self.coef_ if self._direction == "decode" else S, self.metric)
+        rows = class_vectors(S, self.coef_) if self._direction == "decode" else S
+        return Targets.of(rows, self.metric)
 
     def _encode(self, X: Features) -> NDArray:
         if self._direction == "decode":
@@ -124,8 +125,10 @@ class LinearZeroShotClassifier(MomentClassifier, PenalizedClassifier):
         return self._score_queries(self._queries(X), prepared)
 
     def _queries(self, X: Features) -> Features:
-        rows = self._encode(X) if self._direction == "encode" else X
-        return ready_queries(rows, Comparison.of(self.metric))
+        comparison = Comparison.of(self.metric)
+        if self._direction == "encode":
+            return ready_queries(self._encode(X), comparison)
+        return ready_queries(X, comparison, unit=self.feature_norm == "l2")
 
     def _score_queries(self, queries: Features, prepared: Targets) -> NDArray:
         return prepared.scores_of_ready(queries)

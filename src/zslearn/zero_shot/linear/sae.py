@@ -16,7 +16,7 @@ from zslearn.core.gathered import Gathered
 from zslearn.core.lam_grid import lam_grid, unit_lam
 from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import Targets, ready_queries
+from zslearn.core.nearest import Targets, class_vectors, ready_queries
 from zslearn.core.paths import fold_accuracy
 from zslearn.core.sample_weights import checked_weights, without_weightless
 from zslearn.core.sylvester import Method
@@ -247,16 +247,19 @@ class SAEClassifier(MomentClassifier):
         return np.asarray(X @ self.coef_encode_.T.astype(X.dtype))
 
     def _prepare(self, S: NDArray) -> dict[Direction, Targets]:
-        rows = {"encode": lambda: S, "decode": lambda: S @ self.coef_decode_}
+        rows = {"encode": lambda: S, "decode": lambda: class_vectors(S, self.coef_decode_)}
         return {way: Targets.of(rows[way](), self.metric) for way in self._ways()}
 
     def _score(self, X: Features, prepared: dict[Direction, Targets]) -> NDArray:
         return self._score_queries(self._queries(X), prepared)
 
     def _queries(self, X: Features) -> dict[Direction, Features]:
-        rows = {way: self._encode(X) if way == "encode" else X for way in self._ways()}
-        comparison = Comparison.of(self.metric)
-        return {way: ready_queries(queries, comparison) for way, queries in rows.items()}
+        comparison, unit = Comparison.of(self.metric), self.feature_norm == "l2"
+        ready = {
+            "encode": lambda: ready_queries(self._encode(X), comparison),
+            "decode": lambda: ready_queries(X, comparison, unit=unit),
+        }
+        return {way: ready[way]() for way in self._ways()}
 
     def _score_queries(
         self, queries: Mapping[Direction, Features], prepared: dict[Direction, Targets]
