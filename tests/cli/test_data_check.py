@@ -54,3 +54,11 @@ def test_a_column_of_labels(run, own):
     (own / "s.csv").write_text("class,x,y\na,1,2\nb,3,4\n")
     facts = json.loads(run("data", "check", own / "t.csv", own / "s.csv", "--json").stdout)
     assert facts["seen"] == ["a", "b"]
+
+
+def test_one_class_is_one_class(run, tmp_path):
+    (tmp_path / "X.csv").write_text("label,a\ncat,1\nfox,2\n")
+    (tmp_path / "s.csv").write_text("class,a,b\ncat,1,0\ndog,0,1\n")
+    result = run("data", "check", tmp_path / "X.csv", tmp_path / "s.csv")
+    assert "\n1 class has samples and a signature, 1 a signature only" in result.stdout
+    assert "1 class has samples and no signature: fox." in result.stderr

@@ -10,7 +10,8 @@ from PIL import Image
 from tests.features.tiny_onnx import write_onnx
 from zslearn.datasets import make_shapes
 from zslearn.features import ImageEncoder, PictureStore
-from zslearn.persistence import load
+from zslearn.persistence import load, save
+from zslearn.signatures import Signatures
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +140,28 @@ def test_reasons_that_are_absences_say_so(run, photos, store):
     words = [("little " if low[name] else "") + name for name in facts["because"]]
     assert [part.rpartition(" ")[0] for part in last[len("because ") :].split(", ")] == words
     assert any(low[name] for name in facts["because"])
+
+
+def test_numbered_dimensions_are_no_reasons(run, picture_model, photos):
+    model = load(picture_model)
+    table = model.signatures_
+    numbered = [f"minilm{i}" for i in range(table.n_dimensions)]
+    model.signatures = model.signatures_ = Signatures(table.names, table.vectors, numbered)
+    save(model, photos / "numbered.zsl")
+    picture = next((photos / "new").rglob("*.png"))
+    result = run("predict", photos / "numbered.zsl", picture)
+    assert result.exit_code == 0, result.output
+    *_, last = result.stdout.splitlines()
+    assert last == "no reasons: the dimensions of the signatures are numbered (minilm0), not named"
+    facts = json.loads(run("predict", photos / "numbered.zsl", picture, "--json").stdout)
+    assert set(facts[0]) == {"sample", "class", "score"}
+    # Beside named ones the numbered ones are left out.
+    mixed = [*table.dimensions[:-2], "minilm0", "minilm1"]
+    model.signatures = model.signatures_ = Signatures(table.names, table.vectors, mixed)
+    save(model, photos / "mixed.zsl")
+    facts = json.loads(run("predict", photos / "mixed.zsl", picture, "--json").stdout)
+    assert facts[0]["because"]
+    assert set(facts[0]["because"]) <= set(table.dimensions[:-2])
 
 
 def test_bad_pictures_are_left_out_of_an_answer(run, picture_model, photos, refused):

@@ -1,10 +1,12 @@
 """Files with a right checksum and content that no fitted model has."""
 
+import re
 import resource
 
 import numpy as np
 import pytest
 
+from zslearn import __version__
 from zslearn.exceptions import ModelFileError
 from zslearn.persistence import container, load, save
 from zslearn.zero_shot import MLZSCClassifier
@@ -95,3 +97,15 @@ def test_a_model_that_could_not_predict_is_refused(data, tmp_path):
     document, tensors = container.read(path)
     del document["state"]["parameters_"]["items"][0]
     refused((path, document, tensors), "it cannot predict")
+
+
+def test_what_another_version_wrote_is_refused_with_both_versions(parts, monkeypatch):
+    del parts[1]["parameters"]["metric"]
+    refused(parts, "parameters of SAEClassifier are missing.$")
+    monkeypatch.setattr(container, "__version__", "0.0.1")
+    path, document, tensors = parts
+    container.write(path, document, tensors)
+    monkeypatch.undo()
+    words = rf"missing; zslearn 0\.0\.1 wrote it and this is zslearn {re.escape(__version__)}, so "
+    with pytest.raises(ModelFileError, match=words):
+        load(path)

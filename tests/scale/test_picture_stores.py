@@ -5,6 +5,7 @@ import pytest
 from PIL import Image
 
 from tests.features.tiny_onnx import write_onnx
+from zslearn.cluster import RCA
 from zslearn.datasets import make_shapes
 from zslearn.exceptions import InvalidInputError
 from zslearn.features import ImageEncoder, extract_features, find_pictures, known_encoder
@@ -65,3 +66,14 @@ def test_plain_features_make_a_model_forget_its_encoder(shapes, store):
     model = fit_batches(SAEClassifier(shapes.signatures, lam=1.0), store.folder)
     fit_batches(model, np.asarray(store.X), store.y)
     assert known_encoder(model) is None
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_a_fit_on_plain_features_forgets_the_encoder(shapes, store, mapped, tmp_path):
+    X, y = np.repeat(np.asarray(store.X), 20, axis=0), np.repeat(store.y, 20)
+    np.save(tmp_path / "X.npy", X)
+    model = fit_batches(SAEClassifier(shapes.signatures, lam=1.0), store.folder)
+    model.fit(np.load(tmp_path / "X.npy", mmap_mode="r") if mapped else X, y)
+    assert known_encoder(model) is None
+    mapping = fit_batches(RCA(), store.folder).fit(X, y)
+    assert known_encoder(mapping) is None

@@ -51,7 +51,7 @@ def check(source: str, signatures: str, labels: str | None, as_json: bool) -> No
         _print_report(report)
     if report.without_signature:
         raise click.ClickException(
-            f"{len(report.without_signature)} classes have samples and no signature: "
+            f"{_have(report.without_signature)} samples and no signature: "
             f"{_few(report.without_signature)}. Add rows for them or correct the names."
         )
 
@@ -111,7 +111,7 @@ def _print_report(report: ClassReport) -> None:
     ]
     click.echo(format_table(rows, COLUMNS))
     click.echo(
-        f"\n{len(report.seen)} classes have samples and a signature, {len(report.unseen)} a "
+        f"\n{_have(report.seen)} samples and a signature, {len(report.unseen)} a "
         f"signature only (unseen), {len(report.without_signature)} samples only."
     )
     pairs = [f"{first} and {second}" for first, second, _ in report.near_duplicates]
@@ -128,6 +128,10 @@ def _role(report: ClassReport, name: str) -> str:
     if name in report.without_signature:
         return "no signature"
     return "unseen" if name in report.unseen else ""
+
+
+def _have(names: Any) -> str:
+    return "1 class has" if len(names) == 1 else f"{len(names)} classes have"
 
 
 def _few(names: Any) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from string import digits
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -91,8 +93,8 @@ def predict(
         echo_json([row | {"because": reasons} for row in rows] if reasons else rows)
     elif not out:
         click.echo(format_table(rows, {key: key.replace("_", " ") for key in rows[0]}))
-        if reasons:
-            click.echo("because " + ", ".join(words))
+        if words:
+            click.echo(("because " if reasons else "") + ", ".join(words))
 
 
 def _check_classifier(classifier: Any, path: str) -> None:
@@ -164,8 +166,15 @@ def _reasons(
         why = classifier.recogniser([name]).explain(X[0], name)
     except ZslearnError:  # a method whose score is not a sum
         return {}, []
-    order = (-why.contributions).argsort(kind="stable")[:REASONS]
-    found = [i for i in order.tolist() if why.contributions[i] > 0]
+    semantic = tuple(why.dimensions) == classifier.signatures_.dimensions  # or classes
+    numbered = _numbered(why.dimensions) if semantic else set()
+    if len(numbered) == len(why.dimensions):
+        first = why.dimensions[0]
+        line = f"no reasons: the dimensions of the signatures are numbered ({first}), not named"
+        return {}, [line]
+    order = (-why.contributions).argsort(kind="stable").tolist()
+    named = [i for i in order if why.dimensions[i] not in numbered]
+    found = [i for i in named[:REASONS] if why.contributions[i] > 0]
     absent = [why.deviations is not None and why.deviations[i] < 0 for i in found]
     return (
         {why.dimensions[i]: float(why.contributions[i]) for i in found},
@@ -174,6 +183,14 @@ def _reasons(
             for i, low in zip(found, absent, strict=True)
         ],
     )
+
+
+def _numbered(dimensions: Sequence[str]) -> set[str]:
+    """Names that only count, minilm0, minilm1 and so on: an embedding, which no person can read."""
+    known = set(dimensions)
+    stems = Counter(name.rstrip(digits) for name in known if name[-1:].isdigit())
+    runs = [{f"{stem}{i}" for i in range(n)} for stem, n in stems.items() if n > 1]
+    return {name for run in runs if run <= known for name in run}
 
 
 def _answer(names: list[Any], scores: list[float]) -> dict[str, Any]:

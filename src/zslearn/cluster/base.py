@@ -60,6 +60,8 @@ class LinearMapping(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_parameters(self)
         X, y = validate_data(self, X, y, reset=reset, dtype=[np.float64, np.float32])
         check_classification_targets(y)
+        if reset:
+            self.__dict__.pop("encoder_", None)  # of pictures, of an earlier fit
         return X, y
 
     @property

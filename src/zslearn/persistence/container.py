@@ -71,6 +71,18 @@ def read(path: str | os.PathLike[str], kind: str = FORMAT) -> tuple[Any, Tensors
         raise ModelFileError(path, f"its description cannot be read ({error!r})", kind) from error
 
 
+def other_version(path: str | os.PathLike[str]) -> str:
+    """Return words that name the version that wrote a file, if it is not this one."""
+    with safetensors.safe_open(path, framework="numpy") as file:
+        written = (file.metadata() or {}).get("library_version", __version__)
+    if written == __version__ or not written.isprintable():
+        return ""
+    return (
+        f"; zslearn {written:.20} wrote it and this is zslearn {__version__}, so load it with the "
+        "former or fit it again"
+    )
+
+
 def checksum(metadata: dict[str, str], tensors: Tensors) -> str:
     """Return the SHA-256 of all metadata but the checksum, and of name, kind and data of tensors.
 

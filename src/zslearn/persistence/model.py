@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from zslearn._files import first_line
 from zslearn.exceptions import InvalidTypeError, ModelFileError, ZslearnError
 from zslearn.persistence.checks import check_answers
-from zslearn.persistence.container import read, write
+from zslearn.persistence.container import other_version, read, write
 from zslearn.persistence.decoding import Decoder
 from zslearn.persistence.encoding import Encoder
 from zslearn.persistence.trusted import estimator_name
@@ -110,4 +110,5 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise
     except (ZslearnError, *_WRONG_SHAPE) as error:
         reason = str(error) if isinstance(error, ZslearnError) else first_line(error)
-        raise ModelFileError(path, f"its content makes no model: {reason.rstrip('.')}") from error
+        reason = f"its content makes no model: {reason.rstrip('.')}{other_version(path)}"
+        raise ModelFileError(path, reason) from error

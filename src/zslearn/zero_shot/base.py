@@ -163,7 +163,13 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
             **checks,
         )
         self._check_labels(labels, several=several)
+        if reset:
+            self._forget_encoder()
         return X, labels
+
+    def _forget_encoder(self) -> None:
+        """Drop the encoder of pictures that an earlier fit was given, before a fit on features."""
+        self.__dict__.pop("encoder_", None)
 
     def _check_labels(self, labels: NDArray, *, several: bool = True) -> None:
         with warnings.catch_warnings():
@@ -234,6 +240,7 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         # A few rows tell scikit-learn the number of features; all labels are looked at.
         validate_data(self, single(X[:1]), dtype=[np.float64, np.float32])
         self._check_labels(labels)
+        self._forget_encoder()
         return self._lazy(X), labels
 
     def __sklearn_tags__(self) -> Any:
