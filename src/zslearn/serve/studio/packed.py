@@ -34,7 +34,7 @@ def pack(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     --------
     >>> packed = pack({"revision": 3}, {"answer": np.array([1, 2], np.int32)})
     >>> int.from_bytes(packed[:4], "little"), len(packed)
-    (84, 96)
+    (68, 80)
     """
     listed = [
         {"name": name, "dtype": array.dtype.str[1:], "shape": list(array.shape)}
