@@ -12,12 +12,22 @@ def open_tab(page, name):
     )
 
 
-def choose_method(page, name):
+def choose_method(page, session, name):
     """Answer by another method, and come back to the map."""
     open_tab(page, "Method")
     page.get_by_label(name, exact=True).check()
     expect(page.locator("#about")).to_contain_text(name)
     open_tab(page, "Map")
+    settle(page, session, "canvas.map")
+
+
+def settle(page, session, shown):
+    """Wait until what is learned in the background is learned, and shown."""
+    session.wait()
+    page.wait_for_function(
+        "([shown, revision]) => document.querySelector(shown)?.dataset.painted === revision",
+        arg=[shown, str(session.view.revision)],
+    )
 
 
 def describe(page, phrase=None):

@@ -7,7 +7,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import expect
 
-from tests.serve.studio.page.people import choose_method, open_tab
+from tests.serve.studio.page.people import choose_method, open_tab, settle
 
 
 def tile(page, name):
@@ -81,7 +81,7 @@ def test_a_threshold_leaves_pictures_without_an_answer(page, visitor):
 
 
 def test_lambda_is_moved_on_its_curve(page, visitor):
-    choose_method(page, "SAE (decoder)")
+    choose_method(page, visitor.studio.session, "SAE (decoder)")
     open_tab(page, "Method")
     grip = handle(page, "choose")
     expect(page.locator("#view-choose .line")).to_have_count(2)
@@ -102,6 +102,7 @@ def test_two_methods_stand_side_by_side_and_their_disagreement_opens(page, visit
     page.get_by_label("Compare with").select_option("SAE (decoder)")
     expect(page.locator(".versus")).to_be_visible()
     session = visitor.studio.session
+    settle(page, session, ".side-by-side")
     cells = page.locator(".versus tbody tr").first.locator("td").all_inner_texts()
     summaries = [session.view.answers.summary, session.view.two.summary]
     assert cells == [f"{100 * one['unseen']:.1f} %" for one in summaries]

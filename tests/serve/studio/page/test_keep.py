@@ -89,7 +89,7 @@ def test_the_table_and_the_python_lines_are_taken_along(page, visitor, tmp_path)
 
 
 def test_the_snapshot_opens_from_a_file_and_scores_again(page, visitor, browser, tmp_path):
-    choose_method(page, "SAE (decoder)")
+    choose_method(page, visitor.studio.session, "SAE (decoder)")
     name = describe(page)
     expect(page.locator(".score b")).to_contain_text("%")
     path, suggested = download(page, "A page for a colleague")

@@ -61,7 +61,7 @@ SMALL = """() => [...document.querySelectorAll("button, select, [role=tab]")]
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_text_stands_out_and_every_control_has_a_name(visit, studio, theme):
     page = visit(studio, color_scheme=theme).page
-    choose_method(page, "SAE (decoder)")
+    choose_method(page, studio.session, "SAE (decoder)")
     for tab in TABS:
         open_tab(page, tab)
         if tab in ("Balance", "Method"):

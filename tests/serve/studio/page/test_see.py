@@ -147,19 +147,27 @@ def test_each_thumbnail_belongs_to_its_row(page, visitor):
         " return all.length > 20 && all.every((c) => c.dataset.drawn === c.dataset.row); }"
     )
     session = visitor.studio.session
+    # Means of 12 by 12 patches of some tiles, wherever they stand.
     shown = page.evaluate(
-        """() => [...document.querySelectorAll("#view-pictures .tile")].map((tile) => {
-            const canvas = tile.querySelector("canvas");
-            const pixels = canvas.getContext("2d").getImageData(0, 0, 96, 96).data;
-            return [+tile.dataset.row, tile.getAttribute("aria-label"), [...pixels]];
-        })"""
+        """() => [...document.querySelectorAll("#view-pictures .tile")]
+            .filter((_, k) => k % 5 === 0).slice(0, 16).map((tile) => {
+                const context = tile.querySelector("canvas").getContext("2d");
+                const pixels = context.getImageData(0, 0, 96, 96).data;
+                const means = new Array(8 * 8 * 3).fill(0);
+                for (let k = 0; k < 96 * 96; k++) {
+                    const patch = 8 * Math.floor(k / 96 / 12) + Math.floor((k % 96) / 12);
+                    for (let c = 0; c < 3; c++) means[3 * patch + c] += pixels[4 * k + c] / 144;
+                }
+                return [+tile.dataset.row, tile.getAttribute("aria-label"), means];
+            })"""
     )
-    for row, label, pixels in shown:
+    assert len(shown) > 5
+    for row, label, means in shown:
         assert label.startswith(session.collection.names[row])
-        drawn = np.array(pixels, float).reshape(96, 96, 4)[..., :3]
         own = np.asarray(session.collection.picture(row, 96), float)
+        patches = own.reshape(8, 12, 8, 12, 3).mean(axis=(1, 3))
         # The picture of the row itself, up to the loss of the JPEG file.
-        assert np.abs(drawn - own).mean() < 9, row
+        assert np.abs(np.reshape(means, (8, 8, 3)) - patches).mean() < 4, row
     visitor.screenshot("see-pictures")
 
 

@@ -60,7 +60,7 @@ def test_the_answer_is_compared_with_any_class(page, visitor):
 
 
 def test_a_corrected_attribute_changes_the_answer_of_this_picture_only(page, visitor):
-    choose_method(page, "SAE (decoder)")
+    choose_method(page, visitor.studio.session, "SAE (decoder)")
     row = open_mistake(page)
     before = page.locator(".verdict b").inner_text()
     answers = visitor.studio.session.view.answers.answer.copy()
