@@ -179,7 +179,8 @@ class GenerativeClassifier(DeepClassifier):
 
         from zslearn.zero_shot.deep.training import Course, train
 
-        torch.manual_seed(self.random_state or 0)  # every training starts alike, in folds too
+        if self.random_state is not None:  # every training starts alike, in folds too
+            torch.manual_seed(self.random_state)
         course = Course(
             wanted[-1], int(self.batch_size), wanted, type(self).__name__, show=self.verbose > 1
         )

@@ -84,19 +84,6 @@ def critic_loss(
     return gap + penalty * ((gradient.norm(dim=1) - 1.0) ** 2).mean()
 
 
-def weighted_l1(found: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
-    """Return Σ w |e| of each row, averaged, with e the error and w = e² / ‖e‖ (TF-VAEGAN).
-
-    Examples
-    --------
-    >>> weighted_l1(torch.tensor([[3.0, 4.0]]), torch.zeros(1, 2))  # (27 + 64) / 5
-    tensor(18.2000)
-    """
-    error = found - wanted
-    weights = error**2 / (error.norm(dim=1, keepdim=True) + _TINY)
-    return (weights * error.abs()).sum(dim=1).mean()
-
-
 def leaky(hidden: torch.Tensor) -> torch.Tensor:
     """Return a leaky rectified layer."""
     return torch.nn.functional.leaky_relu(hidden, SLOPE)
