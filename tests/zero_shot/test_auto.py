@@ -152,6 +152,17 @@ def test_members_without_time_are_left_out_and_the_best_judged_one_is_fitted(lin
     assert "the time budget was spent" in notes.values()
 
 
+def test_the_recommended_member_is_judged_before_the_time_is_spent(linear, monkeypatch):
+    clock = iter(np.arange(0.0, 1e6, 0.5))
+    monkeypatch.setattr(judging, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(budget, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr("zslearn.zero_shot.auto.classifier.perf_counter", lambda: next(clock))
+    clf = fitted(linear, portfolio=["rrzsl", "eszsl", "prototype-regression"], time_budget=12.0)
+    judged = [row["member"] for row in clf.leaderboard_ if row["accuracy"] is not None]
+    assert "prototype-regression" in judged
+    assert "eszsl" not in judged
+
+
 def test_a_trial_on_too_few_rows_is_no_failure():
     X, y, table = machines(n_per_class=40)
     member = "standardize > dap + quadratic"

@@ -225,6 +225,8 @@ def judge(
         rows = task.rows(limit)
         n_before = len(judged_rows)
         entrants = _best(finalists, n_before, stage, len(records)) if n_before else records
+        # The recommended member first: the others have to beat it, however little time there is.
+        entrants = sorted(entrants, key=lambda one: one.member.name != RECOMMENDED)
         say(f"stage {stage}: {len(entrants)} members on {len(rows)} rows")
         for repeat in range(_n_repeats(task, times)):
             for record in entrants:
