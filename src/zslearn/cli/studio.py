@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -59,16 +57,17 @@ def studio(data: str, port: int, browser: bool, **paths: str | None) -> None:
     models = {} if source.model is None else {"model": source.model}
     settings = StudioSettings(models, port=port)
     opened = prepare(source)
-    reason: list[str] = []
+    reasons: list[str] = []
 
     def failed(text: str) -> None:
-        reason.append(text)
-        os.kill(os.getpid(), signal.SIGTERM)
+        reasons.append(text)
+        click.echo(f"This cannot be opened: {text} Ctrl+C stops.", err=True)
+
+    finish_later(opened, source, failed)
 
     def started(app: Any, port: int) -> None:
         address = f"http://127.0.0.1:{port}/studio/enter?token={opened.entrance.token}"
         click.echo(f"Open {address} ; it works once. Ctrl+C stops.", err=True)
-        finish_later(opened, source, failed)
         if browser:
             import webbrowser
 
@@ -77,5 +76,5 @@ def studio(data: str, port: int, browser: bool, **paths: str | None) -> None:
     run_server(settings, log="errors", started=started, make_app=partial(make_app, studio=opened))
     if opened.session is not None:
         opened.session.close()
-    if reason:
-        raise InvalidInputError(reason[0])
+    if reasons:
+        raise InvalidInputError(reasons[0])

@@ -108,8 +108,23 @@ def test_what_cannot_be_opened_is_said_in_one_line(photos, tmp_path):
 
 
 def test_a_failure_is_told_to_the_page(photos, tmp_path):
-    source = Source(str(photos / "pictures"), project=tmp_path / "p.project")
+    (tmp_path / "classes.csv").write_text("class,size\nzebra,1\nokapi,2\n")
+    source = Source(
+        str(photos / "pictures"),
+        signatures=tmp_path / "classes.csv",
+        project=tmp_path / "p.project",
+    )
+    (tmp_path / "p.project.store").mkdir()
+    (tmp_path / "p.project.store" / "meta.json").write_text("{")
     studio, failures = prepare(source), []
     finish_later(studio, source, failures.append).join()
-    assert "give a table by --signatures" in failures[0]
+    assert len(failures) == 1
     assert failures[0] in studio.progress["text"]
+    assert studio.session is None
+
+
+def test_what_is_wrong_at_once_is_raised_at_once(tmp_path):
+    (tmp_path / "p.project").write_bytes(b"x" * 5000)
+    source = Source("shapes", project=tmp_path / "p.project")
+    with pytest.raises(InvalidInputError, match="is no project of the studio"):
+        finish_later(prepare(source), source, print)

@@ -6,9 +6,10 @@ import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from starlette.applications import Starlette
@@ -22,6 +23,7 @@ from zslearn.serve.settings import ServerSettings
 from zslearn.serve.studio.collection import Collection, open_animals, open_shapes
 from zslearn.serve.studio.own_data import (
     Report,
+    class_table,
     holds_pictures,
     open_folder,
     open_other,
@@ -67,6 +69,14 @@ class Source:
     project: Path | None = None
 
 
+class Gathered(NamedTuple):
+    """What a session is made of."""
+
+    collection: Collection
+    project: Project
+    model: Any
+
+
 def open_studio(source: Source) -> Studio:
     """Open a studio completely before it is shown."""
     studio = prepare(source)
@@ -86,6 +96,8 @@ def prepare(source: Source) -> Studio:
             f"There is no folder {source.data!r}; give a store, a folder of pictures, shapes or "
             "animals."
         )
+    if takes_long(source) and source.signatures is None and source.model is None:
+        class_table(None, None)  # says what is missing before anything is encoded
     studio = Studio(path.with_name(f"{path.name}.key"))
     studio.progress = {"text": "Opening", "done": 0, "total": 1}
     return studio
@@ -93,21 +105,25 @@ def prepare(source: Source) -> Studio:
 
 def finish(studio: Studio, source: Source) -> None:
     """Load the data and the project, encode pictures if need be, and fit the first method."""
+    show(studio, gather(studio, source))
 
-    def report(text: str, done: int, total: int) -> None:
-        studio.progress = {"text": text, "done": done, "total": total}
-        studio.events.publish("progress", studio.progress)
 
+def gather(studio: Studio, source: Source) -> Gathered:
+    """Load the data and the project, and encode pictures if need be."""
     model = None if source.model is None else load(source.model)
-    collection = open_collection(source, model, report)
+    collection = open_collection(source, model, partial(_report, studio))
     if model is not None:
         # Nobody knows which of these samples the model was trained on.
         collection = replace(collection, train=np.zeros(collection.n, bool), seen=())
-    path = project_path(source)
-    project = Project(path, collection.identity())
+    return Gathered(collection, Project(project_path(source), collection.identity()), model)
+
+
+def show(studio: Studio, gathered: Gathered) -> None:
+    """Fit the first method and open the studio."""
+    collection, project, model = gathered
     try:
-        report("Fitting the first method", 0, 1)
-        folder = path.with_name(f"{path.name}.models")
+        _report(studio, "Fitting the first method", 0, 1)
+        folder = project.path.with_name(f"{project.path.name}.models")
         session = Session(collection, project, studio.events, folder=folder, model=model)
     except BaseException:
         project.close()
@@ -115,8 +131,22 @@ def finish(studio: Studio, source: Source) -> None:
     studio.open(session)
 
 
+def _report(studio: Studio, text: str, done: int, total: int) -> None:
+    studio.progress = {"text": text, "done": done, "total": total}
+    studio.events.publish("progress", studio.progress)
+
+
+def takes_long(source: Source) -> bool:
+    """Say whether pictures must be encoded before anything can be shown."""
+    place = Path(source.data)
+    own = source.data not in BUNDLED and place.is_dir() and not is_picture_store(place)
+    return own and holds_pictures(place)
+
+
 def finish_later(studio: Studio, source: Source, failed: Callable[[str], None]) -> Thread:
     """Finish in a thread, while the page shows how far it is.
+
+    What can be loaded at once is loaded now, so that what is wrong with it is raised here.
 
     Parameters
     ----------
@@ -125,21 +155,21 @@ def finish_later(studio: Studio, source: Source, failed: Callable[[str], None]) 
     source : Source
         What to open.
     failed : callable
-        Told the reason if it cannot be opened; the page shows it too.
+        Told the reason if it cannot be opened later; the page shows it too.
 
     Returns
     -------
     Thread
     """
+    gathered = None if takes_long(source) else gather(studio, source)
 
     def work() -> None:
         try:
             with user_data():
-                finish(studio, source)
+                show(studio, gather(studio, source) if gathered is None else gathered)
         except Exception as error:
             text = first_line(error) if isinstance(error, ZslearnError | OSError) else repr(error)
-            studio.progress = {"text": f"This cannot be opened: {text}", "done": 0, "total": 0}
-            studio.events.publish("progress", studio.progress)
+            _report(studio, f"This cannot be opened: {text}", 0, 0)
             failed(text)
 
     thread = Thread(target=work, name="zslearn-studio-open", daemon=True)
@@ -156,7 +186,7 @@ def open_collection(source: Source, model: Any, report: Report) -> Collection:
     place = Path(source.data)
     if is_picture_store(place):
         return open_store(place, source.signatures, source.pictures, model)
-    if place.is_dir() and holds_pictures(place):
+    if takes_long(source):
         path = project_path(source)
         store = path.with_name(f"{path.name}.store")
         return open_folder(place, source.signatures, store, model, report)

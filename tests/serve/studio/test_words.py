@@ -1,0 +1,51 @@
+"""Classes by sentences, where the class table comes from the text encoder."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("tokenizers", reason="the extra text is not installed")
+
+from tests.serve.studio.conftest import Visitor
+from zslearn.semantics import TextEncoder
+from zslearn.serve.studio.collection import Collection
+from zslearn.serve.studio.project import Project
+from zslearn.serve.studio.session import Session
+from zslearn.serve.studio.studio import Studio
+from zslearn.signatures import Signatures
+
+TEXTS = {
+    "horse": "a large animal with hooves and a mane",
+    "dolphin": "a gray animal that swims in the sea",
+    "bat": "a small animal that flies at night",
+    "tiger": "a large cat with orange and black stripes",
+}
+
+
+@pytest.fixture
+def visitor(tmp_path):
+    table = Signatures.from_texts(TEXTS, TextEncoder("minilm"))
+    rng = np.random.default_rng(0)
+    y = np.repeat(list(TEXTS), 8)
+    X = table.rows(y) @ rng.standard_normal((384, 40)) + 0.1 * rng.standard_normal((32, 40))
+    train = np.arange(32) % 4 > 0
+    seen = tuple(TEXTS)
+    collection = Collection("words", X.astype(np.float32), y, table, seen, train, first="sae")
+    studio = Studio()
+    project = Project(tmp_path / "words.project", collection.identity())
+    studio.open(Session(collection, project, studio.events))
+    studio.session.wait()
+    yield Visitor(studio)
+    studio.session.close()
+
+
+def test_a_sentence_describes_a_class(visitor):
+    assert visitor.json("state")["text"] is True
+    text = "a horse with black and white stripes"
+    visitor.edit("words", name="zebra", text=text)
+    zebra = visitor.class_called("zebra")
+    expected = Signatures.from_texts({"zebra": text}, TextEncoder("minilm"))["zebra"]
+    np.testing.assert_allclose(zebra["row"], expected, atol=1e-6)
+    head, _ = visitor.edit("words", **{"class": zebra["id"]}, text="a bird that cannot fly")
+    assert head["edit"]["class"] == zebra["id"]
+    assert visitor.class_called("zebra")["row"] != zebra["row"]
+    assert not any(one["meaningful"] for one in visitor.json("state")["dimensions"])
