@@ -76,11 +76,14 @@ def synthetic(n: int, pictures: bool) -> Any:
 def serve(n: int, project: Path, pictures: bool) -> None:
     """Serve a studio of n samples until the end of this process."""
     from zslearn.serve import run_server
-    from zslearn.serve.studio import Source, Studio, StudioSettings, make_app
-    from zslearn.serve.studio.opening import start
+    from zslearn.serve.studio import Studio, StudioSettings, make_app
+    from zslearn.serve.studio.project import Project
+    from zslearn.serve.studio.session import Session
 
     studio = Studio(project.with_name(f"{project.name}.key"))
-    start(studio, Source("synthetic", project=project), synthetic(n, pictures))
+    collection = synthetic(n, pictures)
+    kept = Project(project, collection.identity())
+    studio.open(Session(collection, kept, studio.events, folder=project.with_name("models")))
 
     def started(app: Any, port: int) -> None:
         token = studio.entrance.token

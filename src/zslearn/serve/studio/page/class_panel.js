@@ -27,8 +27,7 @@ export function limits({ low, high }, value) {
 
 /** The rows that got an answer, the surest first. */
 export function surest(id, { answer, margin }, rows, count) {
-  return Array.from(rows)
-    .filter((i) => answer[i] === id)
+  return Array.from(rows.filter((i) => answer[i] === id))
     .sort((a, b) => margin[b] - margin[a])
     .slice(0, count);
 }

@@ -124,7 +124,8 @@ export class MapView {
       for (const i of selection) selected[i] = 1;
     }
     const hidden = studio.hidden();
-    this.truth = Int32Array.from(studio.labels.truth, (_, i) => studio.knownTruth(i));
+    const waiting = new Set(studio.waiting.map((c) => c.id));
+    this.truth = studio.labels.truth.map((id) => (waiting.has(id) ? -1 : id));
     scatter.hidden = hidden;
     scatter.background = this.theme.surface;
     scatter.thumbnail =

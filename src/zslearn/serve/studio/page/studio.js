@@ -123,8 +123,16 @@ export class Studio extends EventTarget {
     );
   }
 
-  /** Which rows are shown: 1 = hidden. */
+  /** Which rows are shown: 1 = hidden. Kept until classes, labels or the scope change. */
   hidden() {
+    const key = [this.state, this.labels, this.view.scope];
+    if (!this.kept || this.kept.key.some((part, k) => part !== key[k])) {
+      this.kept = { key, hidden: this.#hidden() };
+    }
+    return this.kept.hidden;
+  }
+
+  #hidden() {
     const { truth, split } = this.labels;
     const hidden = new Uint8Array(this.n);
     const seen = new Set([...this.classes.values()].filter((c) => c.seen).map((c) => c.id));
@@ -138,7 +146,10 @@ export class Studio extends EventTarget {
   rows() {
     if (this.view.selection) return this.view.selection;
     const hidden = this.hidden();
-    return Uint32Array.from(hidden.keys()).filter((i) => !hidden[i]);
+    const rows = new Uint32Array(hidden.length);
+    let count = 0;
+    for (let i = 0; i < hidden.length; i++) if (!hidden[i]) rows[count++] = i;
+    return rows.subarray(0, count);
   }
 
   /** The classes that can be answers. */
