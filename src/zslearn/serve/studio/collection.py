@@ -25,7 +25,7 @@ WAITING = {
         "large plain yellow square",
         "large checkered pink star",
     ),
-    "animals": ("seal", "rat"),
+    "animals": ("horse", "rat"),
 }
 SHAPE_GROUPS = (("shape", 6), ("color", 8), ("texture", 4), ("size", 2))
 

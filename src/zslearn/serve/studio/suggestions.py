@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from zslearn.serve.studio.session import Session
 
-# Differences that a suggestion names at most, in parts of the range of the training classes.
-MOST, DIFFERS = 3, 0.25
-HAS, HAS_NOT = 0.7, 0.15
+# Words of a suggestion at most, and what each must bring, in squared parts of the range.
+MOST, LEAST = 4, 0.05
 
 
 def suggestion(session: Session) -> dict[str, str] | None:
@@ -28,19 +27,24 @@ def suggestion(session: Session) -> dict[str, str] | None:
 
 
 def _phrase(session: Session, row: NDArray[np.float64]) -> str:
+    """Return the class and the few words that come nearest to a signature."""
     low, high = session.ranges()
     spread = np.where(high > low, high - low, 1.0)
     known = list(session.view.state.described.values())
-    steps = (row - np.stack([one.row for one in known])) / spread
-    best = int((steps**2).sum(axis=1).argmin())
-    # Words say "has it" or "has it not"; what lies between is left to the sliders.
-    share = (row - low) / spread
-    has, has_not = share >= HAS, share <= HAS_NOT
-    clear = np.flatnonzero((np.abs(steps[best]) > DIFFERS) & (has | has_not))
-    order = clear[np.argsort(-np.abs(steps[best, clear]), kind="stable")]
+    wanted = (row - low) / spread
+    rows = (np.stack([one.row for one in known]) - low) / spread
+    # A word sets a value to the upper or the lower end; what lies between is left to the sliders.
+    words = np.where(wanted >= 0.5, 1.0, 0.0)
+    gains = (rows - wanted) ** 2 - (words - wanted) ** 2
+    order = np.argsort(-gains, axis=1, kind="stable")[:, :MOST]
+    best = np.take_along_axis(gains, order, axis=1).clip(0).sum(axis=1)
+    place = int((((rows - wanted) ** 2).sum(axis=1) - best).argmin())
+    said = [int(i) for i in order[place] if gains[place, i] > LEAST]
     names = session.collection.signatures.dimensions
-    said = [names[i] for i in order if has[i]]
-    if session.collection.groups is None:  # otherwise "ring" says "not star" already
-        said = [names[i] if has[i] else f"not {names[i]}" for i in order]
-    text = f"like {known[best].name}"
-    return f"{text}, but {', '.join(said[:MOST])}" if said else text
+    # Where attributes exclude each other, "ring" says "not star" already.
+    exclude = session.collection.groups is not None
+    texts = [names[i] for i in said if words[i]]
+    if not exclude:
+        texts = [names[i] if words[i] else f"not {names[i]}" for i in said]
+    text = f"like {known[place].name}"
+    return f"{text}, but {', '.join(texts)}" if texts else text
