@@ -111,8 +111,8 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
     >>> seen = data.rows(data.split("standard").seen)
     >>> clf = AutoZeroShotClassifier(data.signatures, portfolio=["rrzsl", "sae", "iap"])
     >>> clf = clf.fit(data.X[seen], data.y[seen])
-    >>> clf.best_params_, len(clf.leaderboard_)
-    ({'portfolio': 'sae'}, 3)
+    >>> clf.best_params_, len(clf.leaderboard_)  # three members and two means of the best
+    ({'portfolio': 'sae'}, 5)
     >>> unseen = data.rows(data.split("standard").unseen)
     >>> reached = clf.score(data.X[unseen], data.y[unseen], candidates="unseen")
     >>> clf.expected_accuracy_.low <= reached <= clf.expected_accuracy_.high
