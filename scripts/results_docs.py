@@ -29,7 +29,9 @@ HEAD = """# Methods
 
 Every system of the paper's zero-shot tables is an estimator with the same interface, and so are a
 few others that users ask for. `zslearn methods` lists them; `make_classifier(name, signatures)`
-makes one.
+makes one. `auto` chooses one for you: [Which method for my data?](which_method.md) Methods that
+need PyTorch are not in the table below; see [Deep methods](deep.md) and
+[Generators](generators.md).
 
 ```python
 >>> from zslearn.datasets import make_zero_shot
@@ -76,7 +78,7 @@ NOTES = """
   here; Ba et al. take any signatures, which may be TF-IDF vectors (`Signatures.from_texts` with
   scikit-learn's vectorizer); SS-Voc runs without an open vocabulary unless one is given. Each
   docstring says what differs.
-- What parts of the papers bring that are not the default here, or were missing once:
+- What parts of the papers bring that are not the default here:
   - SynC's learned phantom classes (`learn_phantoms=True`): nothing. One-versus-other .613 without
     and .613 with them on CUB, .288 both ways on AwA; struct .604 and .603 on CUB, .339 and .338 on
     AwA; on the animals over 10 random splits the difference is between -0.2 and +0.1 points.
@@ -88,12 +90,12 @@ NOTES = """
   - JLSE's learned dictionaries: little. CUB .452 with the seen classes as dictionaries, .454 with
     learned ones; AwA .316 and animals .481 both ways.
 - Formulas of RRZSL's test rule, AMP, Rohrbach et al., Mensink et al., PST, SS-Voc, MLZSC, MTMDL and
-  SJE's weighting of spaces follow secondary sources; the papers themselves were not read again.
+  SJE's weighting of spaces follow secondary sources, not the papers themselves.
 
 ## Adding one
 
-One file with a class, one line in the registry, and the public checks of
-`zslearn.estimator_checks`: see [CONTRIBUTING](../CONTRIBUTING.md).
+One file with a class, its name in two lists, and the public checks of
+`zslearn.estimator_checks`: see "Add a method" in [CONTRIBUTING](../CONTRIBUTING.md).
 """
 
 
