@@ -42,7 +42,7 @@ Examples:
 )
 @click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
 def studio(data: str, port: int, browser: bool, **paths: str | None) -> None:
-    """Describe classes that nobody has seen on a page, and watch them being recognised.
+    """Describe classes that nobody has seen on a page, and watch them being recognized.
 
     Without an argument the page shows drawn shapes; with "animals" the bundled features. A STORE
     is what zslearn features wrote; the pictures of a FOLDER, with a folder per class, are encoded
