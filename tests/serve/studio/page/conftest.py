@@ -82,9 +82,13 @@ def chromium_path():
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """One browser for all tests; each gets a context of its own."""
+    """One browser for the tests of a file; each gets a context of its own.
+
+    While it is there, Playwright's loop runs in this thread, so that tests of other files cannot
+    run theirs.
+    """
     if REQUIRED:
         import playwright.sync_api as playwright
     else:
