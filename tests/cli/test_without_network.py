@@ -91,7 +91,8 @@ def test_three_commands_need_no_network(folder, offline, store, words):
     assert named.returncode == 0, named.stderr
     (answer,) = json.loads(named.stdout)
     assert answer["sample"] == "new.jpg"
-    assert answer["because"]
+    # The dimensions of a text encoder are numbered, so they are no reasons.
+    assert ("because" in answer) == (not words)
     assert not (folder / "attempts").exists()
 
 

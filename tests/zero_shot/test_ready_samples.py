@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from zslearn.core import nearest
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError
-from zslearn.zero_shot import CalibratedStacking, base
+from zslearn.zero_shot import CalibratedStacking, SAEClassifier, base
+from zslearn.zero_shot import recogniser as recogniser_module
 from zslearn.zero_shot.registry import make_classifier
 
 NEAR = {"rtol": 1e-9, "atol": 1e-9}
@@ -56,11 +56,22 @@ def test_ready_samples_of_a_calibrated_classifier_keep_the_bias(data):
 def test_many_samples_are_made_ready_whole(data, monkeypatch):
     recogniser = recogniser_of(data, "sae-both")
     expected = recogniser.scores(data.X)
-    monkeypatch.setattr(base, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(base, "SCORE_BYTES", 1000)
     ready = recogniser.ready(data.X)
-    monkeypatch.setattr(nearest, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(recogniser_module, "SCORE_BYTES", 1000)
     np.testing.assert_allclose(recogniser.scores(ready), expected, **NEAR)
     assert len(ready[3:8]) == 5
+
+
+def test_a_subclass_that_scores_anew_is_not_passed_by(data):
+    class Louder(SAEClassifier):
+        def _score(self, X, prepared):
+            return 1000.0 * super()._score(X, prepared)
+
+    plain, louder = (kind(data.signatures, lam=1.0) for kind in (SAEClassifier, Louder))
+    expected = 1000.0 * plain.fit(data.X, data.y).recogniser().scores(data.X)
+    recogniser = louder.fit(data.X, data.y).recogniser()
+    np.testing.assert_allclose(recogniser.scores(recogniser.ready(data.X)), expected, **NEAR)
 
 
 def test_samples_ready_for_another_model_are_refused(data):

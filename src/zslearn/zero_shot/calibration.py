@@ -27,6 +27,7 @@ from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.held_out import HeldOut, held_out_folds, learned_temperatures
 from zslearn.zero_shot.inputs import as_signatures, is_plain
 from zslearn.zero_shot.pipelines import CLASSIFIER, features_of, frozen, last_step, steps_before
+from zslearn.zero_shot.ready_samples import queries_of, score_queries
 from zslearn.zero_shot.rejection import COEFFICIENTS, LEARNED, Rejection, confidence_of_measures
 from zslearn.zero_shot.score_form import ScoreForm
 from zslearn.zero_shot.settings import ForEachSetting, in_each_setting, is_auto
@@ -383,11 +384,11 @@ class CalibratedStacking(ZeroShotClassifier):
         return self._score_queries(self._queries(X), prepared)
 
     def _queries(self, X: Features) -> Any:
-        return self._classifier._queries(X)
+        return queries_of(self._classifier, X)
 
     def _score_queries(self, queries: Any, prepared: tuple[Any, NDArray]) -> NDArray:
         inner, bias = prepared
-        scores = self._classifier._score_queries(queries, inner)
+        scores = score_queries(self._classifier, queries, inner)
         return scores - bias.astype(scores.dtype)
 
     def _form(self, prepared: tuple[Any, NDArray]) -> ScoreForm:

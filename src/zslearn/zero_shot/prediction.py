@@ -268,14 +268,6 @@ class Predictor:
     def _score(self, X: Any, prepared: Any) -> NDArray:
         raise NotImplementedError(f"{type(self).__name__} must provide _score")
 
-    def _queries(self, X: Any) -> Any:
-        """Return what samples are turned into before they are compared with any candidate."""
-        return X
-
-    def _score_queries(self, queries: Any, prepared: Any) -> NDArray:
-        """Score what `_queries` returned."""
-        return self._score(queries, prepared)
-
     def _form(self, prepared: Any) -> ScoreForm:
         raise InvalidInputError(
             f"the scores of {type(self).__name__} are no products of the features with class "

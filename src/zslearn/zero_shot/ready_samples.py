@@ -72,12 +72,28 @@ class ReadySamples:
 def score(model: Any, X: Any, prepared: Any) -> NDArray:
     """Return the scores of samples, ready or not, for prepared candidates."""
     if isinstance(X, ReadySamples):
-        return model._score_queries(X.queries, prepared)
+        return score_queries(model, X.queries, prepared)
     return model._score(X, prepared)
+
+
+def queries_of(model: Any, X: Any) -> Any:
+    """Return what a model turns samples into before it compares them with any candidate."""
+    return model._queries(X) if _has_queries(model) else X
+
+
+def score_queries(model: Any, queries: Any, prepared: Any) -> NDArray:
+    """Return the scores of what `queries_of` returned."""
+    return (model._score_queries if _has_queries(model) else model._score)(queries, prepared)
+
+
+def _has_queries(model: Any) -> bool:
+    """Say whether the class that scores can do it in two steps; its subclasses may score anew."""
+    owner = next(kind for kind in type(model).__mro__ if "_score" in vars(kind))
+    return "_score_queries" in vars(owner)
 
 
 def made_ready(model: Any, X: Any) -> ReadySamples:
     """Return features made ready for a model; all of them are in memory in that form."""
     rows = model._ready_rows(X)
     whole = rows[:] if isinstance(rows, LazyRows) else rows
-    return ReadySamples(model, rows.shape, model._queries(whole))
+    return ReadySamples(model, rows.shape, queries_of(model, whole))
