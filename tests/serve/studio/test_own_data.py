@@ -53,6 +53,7 @@ def test_a_folder_is_encoded_with_progress(opened, photos):
     assert (done[0], done[-1]) == (0, 6 * N)
     assert seen[-1][0] == "changed"
     collection = studio.session.collection
+    assert collection.name == "pictures"
     store = PictureStore.open(photos / "own.project.store")
     np.testing.assert_array_equal(collection.X, store.X)
     state = studio.session.view.state

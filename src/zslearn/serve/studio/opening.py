@@ -189,7 +189,8 @@ def open_collection(source: Source, model: Any, report: Report) -> Collection:
     if takes_long(source):
         path = project_path(source)
         store = path.with_name(f"{path.name}.store")
-        return open_folder(place, source.signatures, store, model, report)
+        found = open_folder(place, source.signatures, store, model, report)
+        return replace(found, name=place.name)
     return open_other(place)
 
 

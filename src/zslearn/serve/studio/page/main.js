@@ -137,9 +137,11 @@ function showIntro() {
   intro.hidden = !ready || own || !studio.classes.size;
   if (intro.hidden) return;
   const first = suggestion(studio);
-  byId("intro-text").textContent = data.pictures
-    ? "These pictures show classes the model never trained on. Describe one and watch."
-    : "These points are samples of classes the model never trained on. Describe one and watch.";
+  const unseen = [...studio.classes.values()].some((c) => !c.seen && c.count);
+  const shown = data.pictures ? "These pictures show" : "These points are samples of";
+  byId("intro-text").textContent = unseen
+    ? `${shown} classes the model never trained on. Describe one and watch.`
+    : "Describe a class that is not in the list, and watch which samples it takes.";
   fill(
     byId("intro-actions"),
     h("button", { type: "button", class: "primary", id: "describe", onclick: () => describe(first?.name) }, "Describe a new class"),
