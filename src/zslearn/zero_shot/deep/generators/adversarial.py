@@ -96,7 +96,7 @@ class WassersteinGame:
     def adam(self, *networks: Tensors) -> torch.optim.Optimizer:
         """Return the optimizer of some networks."""
         every = [tensor for network in networks for tensor in network.values()]
-        return torch.optim.Adam(every, lr=self.rules.learning_rate, betas=(0.5, 0.999))
+        return torch.optim.Adam(every, lr=self.rules.learning_rate, betas=(0.5, 0.999), fused=True)
 
     def step(self, rows: torch.Tensor) -> torch.Tensor:
         """Train the critic on random batches, then the generator on the one given."""
