@@ -40,6 +40,10 @@ class Rules:
         Weight of the cross entropy of synthesised samples under a softmax of the seen classes.
     adversarial : float
         Weight of the critic's judgment beside the loss of a variational autoencoder.
+    decoding : float
+        Weight of the error of decoded signatures, where there is a decoder of them.
+    feedback : float
+        Weight of what that decoder feeds back to the generator.
     """
 
     n_hidden: int
@@ -48,6 +52,8 @@ class Rules:
     penalty: float = 10.0
     classification: float = 0.0
     adversarial: float = 1.0
+    decoding: float = 0.0
+    feedback: float = 0.0
 
 
 class WassersteinGame:
