@@ -54,7 +54,7 @@ QUICK = {
         device="cpu",
     ),
     "cada-vae": CADAVAEClassifier(
-        epochs=40, learning_rate=5e-3, width=0.03, n_real=20, n_synthetic=20, batch_size=24
+        epochs=40, learning_rate=5e-3, width=0.03, n_real=100, softmax_epochs=100, batch_size=24
     ),
 }
 every_method = pytest.mark.parametrize("name", QUICK)

@@ -1,9 +1,10 @@
 """The softmax over real and synthesised samples, against scikit-learn's."""
 
 import numpy as np
+import pytest
 from sklearn.linear_model import LogisticRegression
 
-from zslearn.zero_shot.deep.generators.softmax import fit_softmax
+from zslearn.zero_shot.deep.generators.softmax import fit_softmax, fit_softmax_by_steps
 
 
 def test_it_answers_as_the_logistic_regression_of_scikit_learn():
@@ -27,3 +28,35 @@ def test_more_samples_of_a_class_favor_it():
         for times in (1, 5)
     )
     assert many > few + 0.2
+
+
+def test_by_steps_it_is_the_adam_of_torch():
+    torch = pytest.importorskip("torch", reason="the extra deep (PyTorch) is not installed")
+    rng = np.random.default_rng(0)
+    parts = [rng.standard_normal((n, 3)) for n in (12, 20)]  # one batch, so no order of samples
+    X, y = torch.tensor(np.concatenate(parts)), torch.tensor(np.repeat([0, 1], [12, 20]))
+    W, b = torch.zeros(3, 2, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
+    adam = torch.optim.Adam([W.requires_grad_(), b.requires_grad_()], lr=1e-3, betas=(0.5, 0.999))
+    for _ in range(50):
+        adam.zero_grad()
+        torch.nn.functional.cross_entropy(X @ W + b, y).backward()
+        adam.step()
+    got = fit_softmax_by_steps(parts, 50)
+    np.testing.assert_allclose(got.coef.T, W.detach().numpy(), atol=1e-7)
+    np.testing.assert_allclose(got.intercept, b.detach().numpy(), atol=1e-7)
+
+
+def test_by_steps_common_noise_does_not_hide_classes_with_fewer_samples():
+    """Codes of CADA-VAE: noise along one direction, many classes, twice as many unseen samples."""
+    rng = np.random.default_rng(0)
+    means = 0.5 * rng.standard_normal((60, 16))
+    parts = [
+        mean + 2 * rng.standard_normal((n, 1)) * np.ones(16)
+        for mean, n in zip(means, [200] * 40 + [400] * 20, strict=True)
+    ]
+    few, penalized = (
+        np.mean(fitted.scores(means[:40]).argmax(axis=1) == np.arange(40))
+        for fitted in (fit_softmax_by_steps(parts, 25), fit_softmax(parts, 1e-3))
+    )
+    assert few > 0.95
+    assert penalized < 0.5  # what a penalty in units of the length of a sample does here

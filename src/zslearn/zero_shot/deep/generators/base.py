@@ -62,7 +62,8 @@ class GenerativeClassifier(DeepClassifier):
     - ``_synthesised(weights, S, n)``: samples for each signature, (n_classes, n, n_outputs),
     - ``_represented(weights, X)``, unless these outputs are features: samples in their space,
     - ``_kept(weights, X, y)``, if it keeps something else of the training samples, with their
-      classes, and ``_of_kept(weights, kept)``, how the softmax sees that.
+      classes, and ``_of_kept(weights, kept)``, how the softmax sees that,
+    - ``_softmax(samples)``, if it trains the softmax in another way.
 
     Candidates that were seen are represented by their training samples, which the model keeps,
     the others by synthesised ones, and the softmax of the paper is trained on them whenever
@@ -140,7 +141,8 @@ class GenerativeClassifier(DeepClassifier):
         point = self._chosen(X, y, device)
         self.n_steps_, self.n_synthetic_ = int(point["n_steps"]), int(point["n_synthetic"])
         self.feature_low_, self.feature_range_ = bounds(X)
-        self.softmax_penalty_ = float(point["softmax_penalty"])
+        if "softmax_penalty" in point:
+            self.softmax_penalty_ = float(point["softmax_penalty"])
         rows, self.stages_ = self._scaled(X), {}
         if self.signatures is None:  # there is no class to synthesise
             self._set(Stage({}, rows, y))
@@ -271,9 +273,12 @@ class GenerativeClassifier(DeepClassifier):
         for place in np.flatnonzero(own >= 0):
             kept = self.samples_[self.sample_classes_ == own[place]]
             samples[place] = self._of_kept(self.parameters_, kept)
-        fitted = fit_softmax([samples[place] for place in order], self.softmax_penalty_)
+        fitted = self._softmax([samples[place] for place in order])
         back = np.argsort(order)
         return Softmax(fitted.coef[back], fitted.intercept[back])
+
+    def _softmax(self, samples: list[NDArray]) -> Softmax:
+        return fit_softmax(samples, self.softmax_penalty_)
 
     def _seen_places(self, names: NDArray, S: NDArray) -> NDArray[np.intp]:
         """Place among the seen classes; -1 for new classes and for seen ones described anew."""

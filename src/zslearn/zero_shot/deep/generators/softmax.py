@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.core.axes import Axes
-from zslearn.core.logistic import fit_logistic
+from zslearn.core.logistic import fit_logistic, softmax_loss
+from zslearn.core.minibatch import Descent, Parameters, descend
 
 # The papers train by Adam for 20 to 50 epochs without a penalty and so stop early. L-BFGS with a
-# penalty has neither seed nor learning rate.
+# penalty has neither seed nor learning rate, but the penalty has to be chosen.
 MAX_ITER = 40
 
 
@@ -57,10 +58,52 @@ def fit_softmax(samples: Sequence[NDArray], penalty: float) -> Softmax:
     >>> fit_softmax([low, high], 1e-3).scores(np.array([[0.5], [3.5]])).argmax(axis=1)
     array([0, 1])
     """
-    X = np.concatenate(samples)
-    y = np.repeat(np.arange(len(samples)), [len(part) for part in samples])
+    X, y = _stacked(samples)
     axes = Axes.of(X)
     found = fit_logistic(
         axes.coordinates(X), y, "softmax", axes, penalty=penalty, max_iter=MAX_ITER
     ).in_features(axes)
     return Softmax(np.ascontiguousarray(found.coef.T), found.intercept)
+
+
+def fit_softmax_by_steps(samples: Sequence[NDArray], epochs: int, seed: int = 0) -> Softmax:
+    """Fit a softmax by Adam, without a penalty, as released programs do.
+
+    Batches of 32, a learning rate of 1e-3 and β₁ = 0.5.
+
+    Parameters
+    ----------
+    samples : sequence of ndarrays of shape (n_samples, n_features)
+        The samples of each class, real or synthesised; none of them empty.
+    epochs : int
+        Passes over all samples.
+    seed : int, default=0
+        Of the order of the samples.
+
+    Returns
+    -------
+    Softmax
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = np.full((400, 1), -1.0), np.full((400, 1), 1.0)
+    >>> fit_softmax_by_steps([low, high], 5).scores(np.array([[-1.0], [1.0]])).argmax(axis=1)
+    array([0, 1])
+    """
+    X, y = _stacked(samples)
+
+    def loss(at: Parameters, rows: NDArray[np.intp]) -> tuple[float, Parameters]:
+        value, slopes = softmax_loss(y[rows])(X[rows] @ at["coef"] + at["intercept"])
+        return value, {"coef": X[rows].T @ slopes, "intercept": slopes.sum(axis=0)}
+
+    n = len(samples)
+    start = {"coef": np.zeros((X.shape[1], n), X.dtype), "intercept": np.zeros(n, X.dtype)}
+    how = Descent("adam", learning_rate=1e-3, momentum=0.5, batch_size=32, epochs=epochs)
+    found = descend(start, loss, len(X), how, np.random.RandomState(seed)).parameters
+    return Softmax(np.ascontiguousarray(found["coef"].T), found["intercept"])
+
+
+def _stacked(samples: Sequence[NDArray]) -> tuple[NDArray, NDArray[np.intp]]:
+    """Return all samples and the positions of their classes."""
+    return np.concatenate(samples), np.repeat(np.arange(len(samples)), [*map(len, samples)])
