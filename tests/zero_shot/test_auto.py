@@ -91,6 +91,16 @@ def test_a_member_of_the_right_kind_is_taken(family, kinds):
     assert clf.member_ in kinds
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_twelve_classes_of_sensors_are_enough_to_leave_a_member_near_chance(seed):
+    data = make_family("sensors", random_state=seed)
+    clf = fitted(data, portfolio=["eszsl", "prototype-regression", BAYES])
+    assert clf.member_ == BAYES
+    unseen = data.rows(data.split("standard").unseen)
+    reached = clf.score(data.X[unseen], data.y[unseen], candidates="unseen")
+    assert clf.expected_accuracy_.low <= reached <= clf.expected_accuracy_.high
+
+
 def test_it_answers_as_the_member_taken_does_on_all_rows(linear):
     clf = fitted(linear, portfolio=[*QUICK, make_pipeline(StandardScaler(), *QUICK[:1])])
     taken = clf.member_.startswith("StandardScaler")
