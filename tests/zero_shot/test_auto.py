@@ -25,6 +25,7 @@ from zslearn.zero_shot.auto.diagnosis import shuffled
 from zslearn.zero_shot.auto.expectation import LearningCurve, accuracy_among, expect
 from zslearn.zero_shot.auto.fold_ranks import FoldRanks
 from zslearn.zero_shot.auto.portfolio import default_names, members_of
+from zslearn.zero_shot.auto.records import Record
 
 QUICK = [RRZSLClassifier(lam=1.0), SAEClassifier(lam=1.0, direction="encode")]
 BAYES = "standardize > dap + naive-bayes"
@@ -171,6 +172,16 @@ def test_the_recommended_member_is_judged_before_the_time_is_spent(linear, monke
     judged = [row["member"] for row in clf.leaderboard_ if row["accuracy"] is not None]
     assert "prototype-regression" in judged
     assert "eszsl" not in judged
+
+
+def test_the_time_of_a_fit_grows_faster_while_there_are_fewer_rows_than_features():
+    member = members_of(["sae"], [], 0)[0]
+    wide, narrow = (Record(member, times={600: 1.0}, n_features=n) for n in (2400, 50))
+    assert wide.seconds_for(1200) == pytest.approx(4.0)
+    assert wide.seconds_for(4800) == pytest.approx(16.0 * 2**0.8)
+    assert narrow.seconds_for(1200) == pytest.approx(2**0.8)
+    wide.times[1200] = 2.0
+    assert wide.seconds_for(2400) == pytest.approx(4.0)  # as it grew before
 
 
 def test_a_trial_on_too_few_rows_is_no_failure():

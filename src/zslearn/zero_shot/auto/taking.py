@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.zero_shot.auto.choice import Rivals, class_table, guarded, mean_after_choice
-from zslearn.zero_shot.auto.judging import Outcome, Record
+from zslearn.zero_shot.auto.judging import Outcome
 from zslearn.zero_shot.auto.portfolio import RECOMMENDED
+from zslearn.zero_shot.auto.records import Record
 
 
 class _Finalists(NamedTuple):
