@@ -116,7 +116,7 @@ def clearly_better(table: NDArray, recommended: int, rivals: Rivals | None = Non
     good as the recommended one, would show one time in twenty at most: the quantile of Student's t
     at ``1 − 0.05 / n`` with a degree of freedom less than there are classes. Two standard errors
     are enough for a gain as large as what the recommended member has above chance: few classes
-    cannot show more, and a member that reaches less than half of what can be had has no claim.
+    cannot show more, and a member that reaches at most half of what can be had has no claim.
 
     Parameters
     ----------
