@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from zslearn.core import sylvester
-from zslearn.core.row_space import row_space, subset_coordinates, triangle_gram
+from zslearn.core.row_space import RowBasis, row_space, subset_coordinates, triangle_gram
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
@@ -30,6 +30,20 @@ def test_repeated_rows_leave_the_basis_well_defined():
     X = np.ones((4, 10))
     Z, Q = row_space(X)
     np.testing.assert_allclose(Z @ Q.T, X, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_basis_of_reflectors_is_the_one_that_is_formed(kind):
+    X = np.random.default_rng(0).standard_normal((7, 30)).astype(kind)
+    before = X.copy()
+    Z, Q = row_space(X)
+    coordinates, basis = RowBasis.of(X)
+    np.testing.assert_array_equal(X, before)
+    np.testing.assert_allclose(coordinates, Z, atol=1e-13)
+    assert basis.n_features == 30
+    np.testing.assert_allclose(basis.lifted(np.eye(7)), Q.T, atol=1e-13)
+    maps = np.random.default_rng(1).standard_normal((2, 3, 7))
+    np.testing.assert_allclose(basis.lifted(maps), maps @ Q.T, atol=1e-13)
 
 
 def test_coordinates_of_a_subset_keep_every_inner_product():

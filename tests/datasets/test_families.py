@@ -29,6 +29,15 @@ def test_attributes_of_the_spread_are_in_the_variance_alone():
     assert yes.std() > 3 * no.std()
 
 
+def test_attributes_of_sensors_are_in_the_variance_inside_classes():
+    data = make_family("sensors", random_state=0)
+    y, X = data.y, data.X / data.X.std(axis=0)
+    inside = np.stack([X[y == name].std(axis=0) for name in data.classes])
+    has = np.repeat(data.signatures.rows(data.classes), 3, axis=1) > 0
+    assert inside[has].mean() > 1.3 * inside[~has].mean()
+    assert np.ptp(np.log10(data.X.std(axis=0))) > 2  # units of their own
+
+
 def test_attributes_of_the_product_are_in_no_feature_alone():
     data = make_family("product", random_state=0)
     has = 2 * data.signatures.rows(data.y)[:, 0] - 1

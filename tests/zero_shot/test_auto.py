@@ -20,11 +20,12 @@ from zslearn.zero_shot import (
     SAEClassifier,
 )
 from zslearn.zero_shot.auto import budget, judging
-from zslearn.zero_shot.auto.choice import guarded, mean_after_choice
+from zslearn.zero_shot.auto.choice import Rivals, clearly_better, guarded, mean_after_choice
 from zslearn.zero_shot.auto.diagnosis import shuffled
 from zslearn.zero_shot.auto.expectation import LearningCurve, accuracy_among, expect
 from zslearn.zero_shot.auto.fold_ranks import FoldRanks
 from zslearn.zero_shot.auto.portfolio import default_names, members_of
+from zslearn.zero_shot.auto.records import Record
 
 QUICK = [RRZSLClassifier(lam=1.0), SAEClassifier(lam=1.0, direction="encode")]
 BAYES = "standardize > dap + naive-bayes"
@@ -89,6 +90,16 @@ def test_a_member_of_the_right_kind_is_taken(family, kinds):
     portfolio = ["eszsl", "prototype-regression", BAYES, "standardize > dap + quadratic"]
     clf = fitted(make_family(family, random_state=0), portfolio=portfolio)
     assert clf.member_ in kinds
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_twelve_classes_of_sensors_are_enough_to_leave_a_member_near_chance(seed):
+    data = make_family("sensors", random_state=seed)
+    clf = fitted(data, portfolio=["eszsl", "prototype-regression", BAYES])
+    assert clf.member_ == BAYES
+    unseen = data.rows(data.split("standard").unseen)
+    reached = clf.score(data.X[unseen], data.y[unseen], candidates="unseen")
+    assert clf.expected_accuracy_.low <= reached <= clf.expected_accuracy_.high
 
 
 def test_it_answers_as_the_member_taken_does_on_all_rows(linear):
@@ -161,6 +172,16 @@ def test_the_recommended_member_is_judged_before_the_time_is_spent(linear, monke
     judged = [row["member"] for row in clf.leaderboard_ if row["accuracy"] is not None]
     assert "prototype-regression" in judged
     assert "eszsl" not in judged
+
+
+def test_the_time_of_a_fit_grows_faster_while_there_are_fewer_rows_than_features():
+    member = members_of(["sae"], [], 0)[0]
+    wide, narrow = (Record(member, times={600: 1.0}, n_features=n) for n in (2400, 50))
+    assert wide.seconds_for(1200) == pytest.approx(4.0)
+    assert wide.seconds_for(4800) == pytest.approx(16.0 * 2**0.8)
+    assert narrow.seconds_for(1200) == pytest.approx(2**0.8)
+    wide.times[1200] = 2.0
+    assert wide.seconds_for(2400) == pytest.approx(4.0)  # as it grew before
 
 
 def test_a_trial_on_too_few_rows_is_no_failure():
@@ -240,6 +261,39 @@ def test_the_recommended_member_stays_unless_another_is_clearly_better():
     assert guarded(np.stack([clear, recommended], axis=1), recommended=1) == 0
     little = recommended + 0.005  # two standard errors, which are zero, but half a point only
     assert guarded(np.stack([little, recommended], axis=1), recommended=1) == 1
+
+
+def test_the_best_of_many_members_that_are_as_good_rarely_takes_the_place():
+    rng = np.random.default_rng(0)
+    taken = []
+    for _ in range(300):
+        classes = rng.random((22, 1))
+        table = classes + 0.15 * rng.standard_normal((22, 25))
+        taken.append(guarded(table, recommended=4, rivals=Rivals(24, 1 / 6)) != 4)
+    assert np.mean(taken) < 0.08
+
+
+def test_two_standard_errors_are_enough_where_the_recommended_member_is_near_chance():
+    recommended = np.full(12, 0.45)
+    spread = np.linspace(-1, 1, 12) / np.linspace(-1, 1, 12).std(ddof=1) * np.sqrt(12)
+    for gain, errors, better in ((0.3, 2.2, True), (0.3, 1.8, False), (0.1, 2.2, False)):
+        other = recommended + gain + gain / errors * spread
+        table = np.stack([other, recommended], axis=1)
+        found = clearly_better(table, 1, Rivals(30, chance=1 / 3))
+        assert found.tolist() == [better, False]
+        assert clearly_better(table, 1, Rivals(1, chance=1 / 3))[0] == (errors > 2)
+        assert not clearly_better(table, 1, Rivals(30, chance=0.0))[0]
+
+
+def test_only_what_is_itself_clearly_better_takes_the_place_of_the_recommended_member():
+    recommended = np.array([0.2, 0.4, 0.6, 0.8] * 5)
+    wiggle = np.tile([0.2, -0.2, 0.2, -0.2], 5)
+    clear, doubtful = recommended + 0.05, recommended + 0.055 + wiggle
+    assert guarded(np.stack([doubtful, recommended, clear], axis=1), recommended=1) == 2
+    # Nothing but means of members: the one of the fewest.
+    other = clear + 0.005 + wiggle / 5  # within a standard error
+    table = np.stack([doubtful, recommended, clear, other], axis=1)
+    assert guarded(table, n_single=2, recommended=1) == 2
 
 
 def test_a_mean_has_to_be_better_by_an_error_and_a_point():

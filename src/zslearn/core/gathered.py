@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from zslearn.core.learner import MomentPlan
 from zslearn.core.moments import Moments
 from zslearn.core.reservoir import smallest_keys
-from zslearn.core.row_space import reduced, subset_coordinates, triangle_gram
+from zslearn.core.row_space import RowBasis, reduced, subset_coordinates, triangle_gram
 from zslearn.exceptions import InvalidInputError
 
 Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
@@ -76,7 +76,7 @@ class Gathered:
         Random keys by which they were kept, see `Reservoir`.
     held_out : tuple of ndarray
         Rows of X that each fold holds out; empty if they are the rows of its own classes.
-    basis : ndarray of shape (n_features, n_coordinates) or None
+    basis : RowBasis or None
         Orthonormal basis, if moments and rows are coordinates in the row space of the data.
     plan : MomentPlan or None
         How it was gathered, if known.
@@ -98,7 +98,7 @@ class Gathered:
     y: NDArray | None = None
     keys: NDArray[np.uint64] | None = None
     held_out: tuple[NDArray[np.intp], ...] = ()
-    basis: NDArray | None = None
+    basis: RowBasis | None = None
     plan: MomentPlan | None = None
     weights: NDArray | None = None
 
@@ -110,7 +110,7 @@ class Gathered:
     @property
     def n_features(self) -> int:
         """Number of features of the data."""
-        return self.total.n_features if self.basis is None else len(self.basis)
+        return self.total.n_features if self.basis is None else self.basis.n_features
 
     @property
     def has_folds(self) -> bool:
@@ -198,7 +198,7 @@ class Gathered:
 
     def lifted(self, coef: NDArray) -> NDArray:
         """Return maps of the moments' coordinates as maps of the features, along the last axis."""
-        return coef if self.basis is None else coef @ self.basis.T
+        return coef if self.basis is None else self.basis.lifted(coef)
 
     def numbered(self, classes: NDArray) -> Gathered:
         """Return the same with the position in the sorted `classes` in place of each label.
@@ -235,7 +235,14 @@ class Gathered:
         return Gathered(parts, *_merged_rows(self, other, plan.rows_per_class), plan=plan)
 
 
-def gather_rows(X: Any, y: NDArray, folds: Folds = (), weights: NDArray | None = None) -> Gathered:
+def gather_rows(
+    X: Any,
+    y: NDArray,
+    folds: Folds = (),
+    weights: NDArray | None = None,
+    *,
+    basis: RowBasis | None = None,
+) -> Gathered:
     """Gather the moments of rows in memory, by fold if there are any.
 
     With fewer samples than features everything is done in the row space, which is exact.
@@ -250,12 +257,15 @@ def gather_rows(X: Any, y: NDArray, folds: Folds = (), weights: NDArray | None =
         Folds of classes or of samples that hold out each row once.
     weights : ndarray of shape (n_samples,), optional
         Positive weight of each sample; by default all count the same.
+    basis : RowBasis, optional
+        If X holds coordinates in a basis already.
 
     Returns
     -------
     Gathered
     """
-    X, basis = reduced(X)
+    if basis is None:
+        X, basis = reduced(X)
     if not folds:
         return Gathered((Moments.of(X, y, sample_weight=weights),), basis=basis)
     held_out = tuple(rows for _, rows in folds)

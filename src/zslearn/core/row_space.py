@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -73,13 +74,63 @@ def triangle_gram(L: NDArray) -> NDArray:
     array([[5., 6.],
            [6., 9.]])
     """
-    lower, _ = lapack.dlauum(L, lower=1)
-    lower = np.tril(lower)
-    return lower + np.tril(lower, -1).T
+    lower, _ = lapack.dlauum(L, lower=1)  # leaves the zeros above the diagonal
+    gram = np.asarray(lower + lower.T)
+    gram[np.diag_indices_from(gram)] = lower.diagonal()
+    return gram
 
 
-def reduced(X: Matrix) -> tuple[Matrix, NDArray | None]:
-    """Return coordinates in the row space where there are fewer samples than features, and Q."""
+@dataclass(frozen=True)
+class RowBasis:
+    """Orthonormal basis of the row space, kept as Householder reflectors and never formed.
+
+    Attributes
+    ----------
+    reflectors : ndarray of shape (n_features, n_samples)
+        As LAPACK ``geqrf`` leaves them.
+    tau : ndarray of shape (n_samples,)
+        Their factors.
+    """
+
+    reflectors: NDArray
+    tau: NDArray
+
+    @classmethod
+    def of(cls, X: NDArray) -> tuple[NDArray, RowBasis]:
+        """Return the coordinates of the rows of X, as `row_space` does, and the basis."""
+        # The transpose of a matrix in C order is laid out as LAPACK wants it.
+        packed = np.array(X, dtype=np.float64, order="C").T
+        lwork = int(lapack.dgeqrf_lwork(*packed.shape)[0])
+        packed, tau, _, _ = lapack.dgeqrf(packed, lwork=lwork, overwrite_a=1)
+        return np.tril(packed[: len(X)].T), cls(packed, tau)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.reflectors)
+
+    def lifted(self, coef: NDArray) -> NDArray:
+        """Return coordinates as features, along the last axis.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (..., n_samples)
+            Coordinates.
+
+        Returns
+        -------
+        ndarray of shape (..., n_features)
+        """
+        flat = coef.reshape(-1, coef.shape[-1])
+        columns = np.zeros((self.n_features, len(flat)), order="F")
+        columns[: flat.shape[1]] = flat.T
+        lwork = int(lapack.dormqr("L", "N", self.reflectors, self.tau, columns, -1)[1][0])
+        found = lapack.dormqr("L", "N", self.reflectors, self.tau, columns, lwork, overwrite_c=1)
+        return np.asarray(found[0].T.reshape(*coef.shape[:-1], -1))
+
+
+def reduced(X: Matrix) -> tuple[Matrix, RowBasis | None]:
+    """Return coordinates in the row space where there are fewer samples than features."""
     if X.shape[0] < X.shape[1] and not sparse.issparse(X):
-        return row_space(X)
+        return RowBasis.of(X)
     return X, None

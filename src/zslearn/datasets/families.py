@@ -61,6 +61,17 @@ def _spread(has: NDArray[np.float64], rng: RandomState) -> NDArray[np.float64]:
     return swing * rng.standard_normal(swing.shape)
 
 
+def _sensors(has: NDArray[np.float64], rng: RandomState) -> NDArray[np.float64]:
+    """Let sensors swing wider by an attribute; the means of classes say nothing of it."""
+    swing = np.repeat(1.0 + has, _CHANNELS, axis=1)
+    _, index = np.unique(has, axis=0, return_inverse=True)
+    offsets = 0.5 * rng.standard_normal((index.max() + 1, swing.shape[1]))
+    load = 0.5 * rng.standard_normal((len(has), 1)) @ rng.standard_normal((1, swing.shape[1]))
+    units = 10.0 ** rng.uniform(-2, 3, swing.shape[1])
+    X = offsets[index.ravel()] + load + swing * rng.standard_normal(swing.shape)
+    return np.asarray(units * X)
+
+
 def _product(has: NDArray[np.float64], rng: RandomState) -> NDArray[np.float64]:
     """Hide an attribute in the sign of the product of two features that say nothing alone."""
     first = rng.choice([-1.0, 1.0], has.shape)
@@ -99,6 +110,9 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "irrelevant attributes": Family("linear", _irrelevant, n_dimensions=12),
         "few samples": Family("linear", _mixed, n_per_class=3),
         "few classes": Family("bayes", _spread, n_seen=9, n_unseen=3, n_per_class=60),
+        "sensors": Family(
+            "bayes", _sensors, n_seen=12, n_unseen=3, n_per_class=60, n_dimensions=16
+        ),
         "many classes": Family("linear", _mixed, n_seen=100, n_unseen=20, n_per_class=8),
         "uninformative": Family("none", _noise),
     }
@@ -117,8 +131,9 @@ def make_family(
         change the variance of features, never a mean. "product": an attribute is the sign of a
         product. "heavy tails": a shift with outliers. "correlated attributes": most are nearly
         copies of others. "irrelevant attributes": half of them have no feature. "few samples", "few
-        classes", "many classes": sizes. "uninformative": signatures that have nothing to do with
-        the features.
+        classes", "many classes": sizes. "sensors": few classes, and 48 channels in units of their
+        own that swing wider by an attribute, while their means have nothing to do with it.
+        "uninformative": signatures that have nothing to do with the features.
     random_state : int, RandomState instance or None, default=None
         Seed; give an integer for the same data in every call.
 

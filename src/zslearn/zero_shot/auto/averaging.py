@@ -8,8 +8,9 @@ import numpy as np
 
 from zslearn.zero_shot.auto.budget import Budget
 from zslearn.zero_shot.auto.fold_ranks import FoldRanks
-from zslearn.zero_shot.auto.judging import Judged, Outcome, Record, Rows, Task
+from zslearn.zero_shot.auto.judging import Outcome, Rows, Task
 from zslearn.zero_shot.auto.portfolio import mean_of
+from zslearn.zero_shot.auto.records import Judged, Record
 
 
 def with_averages(task: Task, outcome: Outcome, budget: Budget) -> Outcome:
@@ -51,7 +52,8 @@ def _mean(task: Task, parts: Sequence[Record], rows: Rows) -> Record:
             for i, (_, held_out) in enumerate(folds)
         ]
     times = {n_rows: sum(one.seconds_for(n_rows) for one in parts)}
-    return Record(mean_of([one.member for one in parts]), found, 0.0, times, is_mean=True)
+    member, n_features = mean_of([one.member for one in parts]), parts[0].n_features
+    return Record(member, found, 0.0, times, is_mean=True, n_features=n_features)
 
 
 def _averaged(task: Task, held_out: Rows, parts: Sequence[Judged]) -> Judged:

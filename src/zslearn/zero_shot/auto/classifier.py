@@ -23,7 +23,7 @@ from zslearn.zero_shot.auto.averaging import with_averages
 from zslearn.zero_shot.auto.budget import Budget
 from zslearn.zero_shot.auto.diagnosis import learning_curve, shuffled_accuracy
 from zslearn.zero_shot.auto.expectation import Expectation, LearningCurve, expect
-from zslearn.zero_shot.auto.judging import Outcome, Record, Task, judge, n_steps
+from zslearn.zero_shot.auto.judging import Outcome, Task, judge, n_steps
 from zslearn.zero_shot.auto.leaderboard import Leaderboard
 from zslearn.zero_shot.auto.portfolio import (
     PORTFOLIO,
@@ -33,6 +33,7 @@ from zslearn.zero_shot.auto.portfolio import (
     default_names,
     members_of,
 )
+from zslearn.zero_shot.auto.records import Record
 from zslearn.zero_shot.auto.rows import leaderboard_rows, results_of
 from zslearn.zero_shot.auto.taking import optimism_of, taken_of
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, remedy

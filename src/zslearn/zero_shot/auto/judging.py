@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from zslearn.zero_shot.auto.average import score_scale
 from zslearn.zero_shot.auto.budget import Budget
 from zslearn.zero_shot.auto.fold_ranks import FoldRanks
 from zslearn.zero_shot.auto.portfolio import RECOMMENDED, Member
+from zslearn.zero_shot.auto.records import Judged, Record
 from zslearn.zero_shot.pipelines import features_of, last_step
 from zslearn.zero_shot.search import even_rows, folds_of_classes, parameter_folds
 
@@ -32,8 +33,6 @@ STAGES = ((600, 24), (1000, 36), (5000, 48))
 _NARROW, _MORE, _MOST_REPEATS = 256, 2, 12
 # Members that go on: a share of them, and at the end a few.
 _SHARE, _LEAST, _FINALISTS = 1 / 3, 6, 4
-# How the time of a fit grows with the rows, as far as it is not known better.
-_GROWTH, _SLOWEST_GROWTH, _FASTEST_GROWTH = 0.8, 0.2, 1.5
 # Rows on which a member that may be slow is tried before it is judged, if there is a time budget.
 _TRIAL = 100
 # Training rows that the scale of scores is measured on in a fold.
@@ -91,80 +90,6 @@ class Task:
         return [(rows[~held], rows[held]) for held in (np.isin(y, fold) for fold in every)]
 
 
-class Judged(NamedTuple):
-    """One fold of a member.
-
-    Attributes
-    ----------
-    ranks : FoldRanks
-        Where the true classes were ranked.
-    standard : ndarray of shape (n_samples, n_candidates)
-        Scores of the held-out samples, divided by the scale of the member.
-    seconds : float
-        Time of the fit and of the scores.
-    """
-
-    ranks: FoldRanks
-    standard: NDArray
-    seconds: float
-
-
-@dataclass
-class Record:
-    """What is known of a member.
-
-    Attributes
-    ----------
-    member : Member
-        The member.
-    found : dict of (rows, repeat) to list of Judged
-        What was found, by stage and repeat.
-    seconds : float
-        Time of its fits and predictions.
-    times : dict of int to float
-        Seconds of a fold by the rows of its stage.
-    reason : str
-        Why it was not judged further; empty if it got to the end.
-    is_mean : bool
-        Whether it is the mean of other records.
-    """
-
-    member: Member
-    found: dict[tuple[int, int], list[Judged]] = field(default_factory=dict)
-    seconds: float = 0.0
-    times: dict[int, float] = field(default_factory=dict)
-    reason: str = ""
-    is_mean: bool = False
-
-    @property
-    def most_rows(self) -> int:
-        """Rows of the largest stage it was judged in; 0 if there is none."""
-        return max((rows for rows, _ in self.found), default=0)
-
-    def folds(self, n_rows: int) -> list[FoldRanks]:
-        """Return every fold of a stage."""
-        return [
-            one.ranks for (rows, _), some in self.found.items() if rows == n_rows for one in some
-        ]
-
-    def score(self, n_rows: int) -> float:
-        """Mean accuracy over the folds of a stage; NaN if there are none."""
-        found = [float(fold.accuracies.mean()) for fold in self.folds(n_rows)]
-        return float(np.mean(found)) if found else math.nan
-
-    def seconds_for(self, n_rows: int) -> float:
-        """Guess the time of a fit on other rows by those of its folds; 0 if there are none."""
-        if not self.times:
-            return 0.0
-        *earlier, last = sorted(self.times)
-        growth = _GROWTH
-        if earlier and self.times[last] > self.times[earlier[-1]] > 0:
-            ratio = math.log(self.times[last] / self.times[earlier[-1]])
-            growth = ratio / math.log(last / earlier[-1])
-        growth = min(max(growth, _SLOWEST_GROWTH), _FASTEST_GROWTH)
-        return self.times[last] * float((n_rows / last) ** growth)
-
-
 @dataclass(frozen=True)
 class Outcome:
     """What judging has found.
@@ -219,7 +144,7 @@ def judge(
     -------
     Outcome
     """
-    records = [Record(member) for member in members]
+    records = [Record(member, n_features=task.X.shape[1]) for member in members]
     finalists, judged_rows = records, np.arange(0)
     for stage, (limit, times) in _stages(task, len(members)):
         rows = task.rows(limit)
@@ -273,7 +198,8 @@ class _Limit(NamedTuple):
         if self.budget.seconds is None:
             return True
         found = [record for record in self.judged if record.found]
-        best = max(found, key=lambda record: record.score(record.most_rows), default=None)
+        timed = next((record for record in self.judged if record.times), None)
+        best = max(found, key=lambda record: record.score(record.most_rows), default=timed)
         reserve = 0.0 if best is None else best.seconds_for(self.n_all)
         return self.budget.allows(more + reserve)
 
@@ -332,12 +258,17 @@ def judge_repeat(task: Task, record: Record, rows: Rows, repeat: int, limit: _Li
     key, folds = (len(rows), repeat), task.folds(rows, repeat)
     if key in record.found or record.reason or not folds:
         return
+
+    def may_go_on(seconds: float) -> bool:
+        record.times[len(rows)] = seconds
+        return limit.allows(seconds)
+
     try:
         if limit.budget.seconds is not None and not record.times and record.member.may_be_slow:
             _try(task, record)
         rounds = math.ceil(len(folds) / n_threads())
         if limit.allows(rounds * record.seconds_for(len(rows))):
-            found = rank_folds(task, jobs_of(task, record.member, folds), limit.allows)
+            found = rank_folds(task, jobs_of(task, record.member, folds), may_go_on)
         else:
             found = []
     except FAILURES as error:

@@ -8,7 +8,8 @@ import numpy as np
 
 from zslearn.model_selection import Choice
 from zslearn.zero_shot.auto.choice import class_table, standard_errors
-from zslearn.zero_shot.auto.judging import Outcome, Record
+from zslearn.zero_shot.auto.judging import Outcome
+from zslearn.zero_shot.auto.records import Record
 
 
 def leaderboard_rows(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.zero_shot.auto.choice import class_table, guarded, mean_after_choice
-from zslearn.zero_shot.auto.judging import Outcome, Record
+from zslearn.zero_shot.auto.choice import Rivals, class_table, guarded, mean_after_choice
+from zslearn.zero_shot.auto.judging import Outcome
 from zslearn.zero_shot.auto.portfolio import RECOMMENDED
+from zslearn.zero_shot.auto.records import Record
 
 
 class _Finalists(NamedTuple):
@@ -18,6 +20,7 @@ class _Finalists(NamedTuple):
     table: NDArray
     n_single: int
     recommended: int | None
+    rivals: Rivals
 
     @classmethod
     def of(cls, outcome: Outcome, n_classes: int) -> _Finalists:
@@ -26,7 +29,15 @@ class _Finalists(NamedTuple):
         table = class_table([one.folds(outcome.n_rows) for one in ordered], n_classes)
         places = [i for i, one in enumerate(ordered) if one.member.name == RECOMMENDED]
         n_single = sum(not one.is_mean for one in ordered)
-        return cls(ordered, table, n_single, places[0] if places else None)
+        n_judged = sum(bool(one.found) for one in outcome.records)
+        shares = [1 / fold.shares.shape[1] for fold in ordered[0].folds(outcome.n_rows)]
+        rivals = Rivals(n_judged - 1, float(np.mean(shares)))
+        return cls(ordered, table, n_single, places[0] if places else None, rivals)
+
+    @property
+    def choice(self) -> tuple[NDArray, int, int | None, Rivals]:
+        """What `guarded` and `mean_after_choice` take."""
+        return self.table, self.n_single, self.recommended, self.rivals
 
 
 def taken_of(outcome: Outcome, n_classes: int) -> Record | None:
@@ -45,8 +56,8 @@ def taken_of(outcome: Outcome, n_classes: int) -> Record | None:
     """
     if not outcome.finalists:
         return None
-    ordered, table, n_single, recommended = _Finalists.of(outcome, n_classes)
-    return ordered[guarded(table, n_single, recommended)]
+    finalists = _Finalists.of(outcome, n_classes)
+    return finalists.ordered[guarded(*finalists.choice)]
 
 
 def optimism_of(outcome: Outcome, taken: Record, n_classes: int) -> float:
@@ -66,6 +77,6 @@ def optimism_of(outcome: Outcome, taken: Record, n_classes: int) -> float:
     float
         At least 0.
     """
-    _, table, n_single, recommended = _Finalists.of(outcome, n_classes)
+    finalists = _Finalists.of(outcome, n_classes)
     own = class_table([taken.folds(outcome.n_rows)], n_classes).mean()
-    return max(0.0, float(own) - mean_after_choice(table, n_single, recommended))
+    return max(0.0, float(own) - mean_after_choice(*finalists.choice))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -138,14 +141,11 @@ class GFZSLClassifier(ZeroShotClassifier):
 
         points = grid_points(self, self._free)
 
-        def ranked(fold: Fold, point: Point) -> NDArray:
-            known = fold.known
-            fitted = _regressions(S[known], means[known], spreads[known] / unit, point)
-            K = rbf(S[fold.new], S[known], point["width"])
-            return log_likelihood(few[fold.held_out], *_gaussians(K, fitted, unit))
-
         def judge(fold: Fold) -> list[float]:
-            return [held_out_accuracy(ranked(fold, p), fold.y_held_out) for p in points]
+            known = fold.known
+            search = _Search(S[known], S[fold.new], means[known], spreads[known] / unit, unit)
+            ranked = search.scores(few[fold.held_out], points)
+            return [held_out_accuracy(scores, fold.y_held_out) for scores in ranked]
 
         chosen = choose_parameters(self, points, unseen_class_folds(self, labels), judge)
         for name, value in chosen.items():
@@ -170,6 +170,48 @@ def _regressions(
     K = rbf(seen, seen, point["width"])
     logs = np.log(relative + point["floor"])
     return kernel_ridge(K, means, point["ridge"]), kernel_ridge(K, logs, point["ridge_variance"])
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Classes of a fold, for all points at once: each regression is solved once."""
+
+    seen: NDArray
+    new: NDArray
+    means: NDArray
+    relative: NDArray
+    unit: float
+
+    def scores(self, X: NDArray, points: list[Point]) -> Iterator[NDArray]:
+        """Yield `log_likelihood` of the new classes for every point."""
+        center = self.means.mean(axis=0)
+        x = X - center
+        squares = x**2
+        seen, new = self.seen, self.new
+
+        @cache
+        def kernels(width: float) -> Gaussians:
+            return rbf(seen, seen, width), rbf(new, seen, width)
+
+        @cache
+        def predicted(width: float, ridge: float) -> NDArray:
+            K, k = kernels(width)
+            dual, mean = kernel_ridge(K, self.means, ridge)
+            return np.asarray(k @ dual + (mean - center))
+
+        @cache
+        def spread(width: float, ridge: float, floor: float) -> Gaussians:
+            K, k = kernels(width)
+            dual, mean = kernel_ridge(K, np.log(self.relative + floor), ridge)
+            logs = k @ dual + mean
+            precision = np.exp(-logs) / self.unit
+            return precision, squares @ precision.T + logs.sum(axis=1)
+
+        for p in points:
+            m = predicted(p["width"], p["ridge"])
+            precision, rest = spread(p["width"], p["ridge_variance"], p["floor"])
+            weighted = m * precision
+            yield -0.5 * (rest - 2.0 * x @ weighted.T + (m * weighted).sum(axis=1))
 
 
 def _gaussians(K: NDArray, fitted: tuple[Gaussians, Gaussians], unit: float) -> Gaussians:

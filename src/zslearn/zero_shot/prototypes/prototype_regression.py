@@ -22,6 +22,7 @@ from zslearn.core.kernel_attribution import (
 )
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Targets, unit_rows
+from zslearn.core.row_space import RowBasis, reduced
 from zslearn.core.rows import RowTransform
 from zslearn.core.signature_kernel import SignatureKernels, signed_root
 from zslearn.core.whitening import WithinClassCovariance
@@ -218,12 +219,14 @@ class PrototypeRegression(MomentClassifier):
 
         # Neighboring calls ask for the same rows and the same moments; more is not kept.
         @lru_cache(maxsize=1)
-        def powered(power: float) -> Features:
-            return self._powered(X, power)
+        def powered(power: float) -> tuple[Any, RowBasis | None]:
+            return reduced(self._powered(X, power))
 
         @lru_cache(maxsize=1)
         def gather(power: float, deal: int | None) -> Gathered:
-            return gather_rows(powered(power), y, () if deal is None else deals[deal], weights)
+            rows, basis = powered(power)
+            folds = () if deal is None else deals[deal]
+            return gather_rows(rows, y, folds, weights, basis=basis)
 
         settings = self._choose(gather, grid_points(self, SPACES), len(deals))
         last = len(deals) - 1 if deals and self._chooses_kernels() else None
