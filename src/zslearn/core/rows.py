@@ -80,7 +80,8 @@ class RowTransform:
         numbers = np.arange(X.shape[0]) if numbers is None else numbers
         if sparse.issparse(X):
             return self._sparse(X, numbers)
-        dtype = np.dtype(np.float32 if X.dtype in (np.float16, np.float32) else np.float64)
+        half = X.dtype.kind == "f" and X.dtype.itemsize <= 4
+        dtype = np.dtype(np.float32 if half else np.float64)
         out = np.empty(X.shape, dtype) if scratch is None else scratch.array(X.shape, dtype)
         for start in range(0, len(X), _PIECE):
             rows = slice(start, start + _PIECE)
@@ -99,13 +100,14 @@ class RowTransform:
                 self._scale(out, out, numbers)
 
     def _scale(self, piece: NDArray, out: NDArray, numbers: NDArray) -> None:
-        scaled, squares, _ = well_scaled(piece)
-        if not np.isfinite(squares.sum()):
-            refuse_unusable(piece, numbers)
-        zero = squares == 0
-        if zero.any():
-            self._refuse_zeros(zero, numbers)
-            squares[zero] = 1.0
+        scaled, squares, divisors = well_scaled(piece)
+        if divisors is not None:  # other squares are neither zero nor too large
+            if not np.isfinite(squares.sum()):
+                refuse_unusable(piece, numbers)
+            zero = squares == 0
+            if zero.any():
+                self._refuse_zeros(zero, numbers)
+                squares[zero] = 1.0
         np.multiply(scaled, (1.0 / np.sqrt(squares))[:, None], out=out)
 
     def _sparse(self, X: Matrix, numbers: NDArray) -> Matrix:

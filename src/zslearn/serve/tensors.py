@@ -123,8 +123,11 @@ def _code(name: str, datatype: Any) -> str:
 
 def _cast(name: str, datatype: str, values: NDArray[Any]) -> NDArray[Any]:
     """Return numbers in the type that was declared, if they fit it."""
+    code = _code(name, datatype)
+    if values.dtype == code:
+        return values
     with np.errstate(over="ignore", invalid="ignore"):
-        cast = values.astype(_code(name, datatype))
+        cast = values.astype(code)
     if cast.dtype.kind != "f" and not np.array_equal(cast, values):
         raise refuse(f"the data of {name} does not fit the type {datatype}.")
     return cast
