@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+
 from starlette.types import Receive
 
 from zslearn.serve.errors import RequestError, refuse

@@ -31,6 +31,8 @@ _FLOATS = (DATATYPES["FP32"], DATATYPES["FP64"])
 _NAMES = {np.dtype(code): name for name, code in DATATYPES.items()}
 _LENGTH = struct.Struct("<I")
 _LARGEST_SHAPE = 2**48
+# Numbers up to which `struct` takes half the time of `array`.
+_FEW = 2**14
 
 
 def check_shape(shape: Any, name: str) -> tuple[int, ...]:
@@ -137,8 +139,10 @@ def _numbers(data: Any) -> NDArray[Any]:
     """Return a list as an array; a flat list of fractions faster than numpy does."""
     if isinstance(data, list) and data and type(data[0]) is float:
         try:
+            if len(data) <= _FEW:
+                return np.frombuffer(struct.pack(f"{len(data)}d", *data))
             return np.frombuffer(flat.array("d", data))
-        except (TypeError, OverflowError):
+        except (TypeError, OverflowError, struct.error):
             pass  # texts or lists among them, which numpy tells apart
     return np.array(data)
 
