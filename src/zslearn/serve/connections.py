@@ -89,7 +89,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """End a request."""
         self._pointless = 0
-        self.scope[WHOLE] = True  # type: ignore[typeddict-unknown-key]
+        self.scope[WHOLE] = True  # type: ignore[literal-required]
         super().on_message_complete()
 
     def eof_received(self) -> bool:  # type: ignore[override]
