@@ -4,10 +4,12 @@
 
 The same model, 1,280 features and 200 classes, behind `zslearn serve` and behind its peers, on
 loopback, one worker each, asked in turns by the same client with the same requests over 1 and 8
-kept connections: 1 row and 256 rows; figures are medians over the turns. Binary requests are for
-ours alone: MLServer 1.7.1 reads the whole body of a request by HTTP as JSON and answers 422. The
-bare `rank` call in this process shows what a request costs on top, as does the processor time per
-request. A peer is a Python of its own, `DIR/fastapi/bin/python` and `DIR/mlserver/bin/python`, with
+kept connections: 1 row and 256 rows; figures are medians over the turns. The client is `wrk` where
+it is installed, since it takes little of the two cores itself, or else one in this process; each
+row says which. Binary requests are for ours alone: MLServer 1.7.1 reads the whole body of a request
+by HTTP as JSON and answers 422. The bare `rank` call in this process shows what a request costs on
+top; the server's processor time per request depends neither on the client nor on how busy it is. A
+peer is a Python of its own, `DIR/fastapi/bin/python` and `DIR/mlserver/bin/python`, with
 zslearn and it installed; one that is missing is left out. `--soak 300` asks for five minutes while
 classes come and go, and reports errors and memory.
 """
@@ -19,6 +21,7 @@ import asyncio
 import itertools
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -42,6 +45,21 @@ INFER = "/v2/models/model/infer"
 OURS = "zslearn serve"
 # Servers are asked in turns, so that a busy moment of the machine does not meet one of them alone.
 ROUNDS = 5
+# What wrk asks, and what it says at the end; the body comes in a file.
+WRK_SCRIPT = """
+wrk.method = "POST"
+wrk.body = io.open(os.getenv("BODY"), "rb"):read("*a")
+wrk.headers["content-type"] = "application/json"
+if os.getenv("JSON_LENGTH") then
+  wrk.headers["inference-header-content-length"] = os.getenv("JSON_LENGTH")
+end
+done = function(summary, latency)
+  local errors = summary.errors
+  local failed = errors.status + errors.connect + errors.read + errors.write + errors.timeout
+  print(string.format("FOUND %d %d %f %f %d", summary.requests, summary.duration,
+    latency:percentile(50), latency:percentile(99), failed))
+end
+"""
 
 
 def make_model(path: Path) -> SAEClassifier:
@@ -55,23 +73,27 @@ def make_model(path: Path) -> SAEClassifier:
     return clf
 
 
-def request(rows: np.ndarray, *, binary: bool) -> bytes:
-    """Return one whole HTTP request."""
+def body_of(rows: np.ndarray, *, binary: bool) -> tuple[bytes, int | None]:
+    """Return the body of a request, and the length of its JSON if raw numbers follow."""
     part: dict[str, Any] = {"name": "features", "shape": list(rows.shape), "datatype": "FP32"}
-    raw, extra = b"", ""
+    raw = b""
     if binary:
         raw = rows.tobytes()
         part["parameters"] = {"binary_data_size": len(raw)}
     else:
         part["data"] = rows.ravel().tolist()
     text = json.dumps({"inputs": [part]}).encode()
-    if binary:
-        extra = f"inference-header-content-length: {len(text)}\r\n"
+    return text + raw, len(text) if binary else None
+
+
+def request(body: bytes, json_length: int | None) -> bytes:
+    """Return one whole HTTP request."""
+    extra = "" if json_length is None else f"inference-header-content-length: {json_length}\r\n"
     head = (
         f"POST {INFER} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n{extra}"
-        f"content-length: {len(text) + len(raw)}\r\n\r\n"
+        f"content-length: {len(body)}\r\n\r\n"
     )
-    return head.encode() + text + raw
+    return head.encode() + body
 
 
 async def ask(port: int, content: bytes, seconds: float, times: list[float]) -> int:
@@ -89,8 +111,47 @@ async def ask(port: int, content: bytes, seconds: float, times: list[float]) -> 
     return errors
 
 
-def load(port: int, content: bytes, seconds: float, connections: int) -> dict[str, Any]:
+def load(
+    port: int, body: bytes, json_length: int | None, seconds: float, connections: int
+) -> dict[str, Any]:
     """Ask over several connections; return requests per second and latencies."""
+    by = _load_by_wrk if shutil.which("wrk") else _load_by_asyncio
+    return by(port, body, json_length, seconds, connections)
+
+
+def _load_by_wrk(
+    port: int, body: bytes, json_length: int | None, seconds: float, connections: int
+) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        script, content = Path(folder, "ask.lua"), Path(folder, "body")
+        script.write_text(WRK_SCRIPT)
+        content.write_bytes(body)
+        facts = {"BODY": str(content)}
+        if json_length is not None:
+            facts["JSON_LENGTH"] = str(json_length)
+        # wrk counts whole seconds.
+        often = ["-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", "--timeout", "60s"]
+        said = subprocess.run(
+            ["wrk", *often, "-s", str(script), f"http://127.0.0.1:{port}{INFER}"],
+            env=os.environ | facts,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
+    requests, microseconds, p50, p99, errors = said.split("FOUND ")[1].split()
+    return {
+        "requests_per_second": round(int(requests) / int(microseconds) * 1e6, 1),
+        "requests": int(requests),
+        "p50_ms": round(float(p50) / 1e3, 3),
+        "p99_ms": round(float(p99) / 1e3, 3),
+        "errors": int(errors),
+    }
+
+
+def _load_by_asyncio(
+    port: int, body: bytes, json_length: int | None, seconds: float, connections: int
+) -> dict[str, Any]:
+    content = request(body, json_length)
 
     async def run() -> tuple[list[float], int]:
         times: list[float] = []
@@ -167,12 +228,12 @@ class Running:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def measured(server: Running, content: bytes, seconds: float, connections: int) -> dict[str, Any]:
+def measured(server: Running, asked: tuple[Any, ...]) -> dict[str, Any]:
     """Ask one server for a while; return its figures with the processor time per request."""
     before = server.cpu_seconds()
-    row = load(server.port, content, seconds, connections)
+    row = load(server.port, *asked)
     used = server.cpu_seconds() - before
-    return row | {"cpu_ms_per_request": round(1e3 * used / row["requests"], 3)}
+    return row | {"cpu_ms_per_request": round(1e3 * used / max(row["requests"], 1), 3)}
 
 
 def middle(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -181,7 +242,9 @@ def middle(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return found | {"errors": sum(row["errors"] for row in rows)}
 
 
-def compare(clf: SAEClassifier, commands: dict[str, list[str]], seconds: float) -> list[Any]:
+def compare(
+    clf: SAEClassifier, commands: dict[str, list[str]], seconds: float, rounds: int = ROUNDS
+) -> list[Any]:
     """Measure every server with every kind of request, and the bare call."""
     rng = np.random.default_rng(1)
     rows: list[Any] = []
@@ -194,16 +257,18 @@ def compare(clf: SAEClassifier, commands: dict[str, list[str]], seconds: float) 
         running = {name: stack.enter_context(Running(one)) for name, one in commands.items()}
         for n, binary, connections in itertools.product((1, 256), (True, False), (1, 8)):
             X = rng.standard_normal((n, FEATURES)).astype(np.float32)
-            content = request(X, binary=binary)
+            content = body_of(X, binary=binary)
             asked = {name: running[name] for name in running if name == OURS or not binary}
             for server in asked.values():
-                load(server.port, content, min(1.0, seconds), connections)
+                load(server.port, *content, min(1.0, seconds), connections)
             found: dict[str, list[dict[str, Any]]] = {name: [] for name in asked}
-            for _ in range(ROUNDS):
+            for _ in range(rounds):
                 for name, server in asked.items():
-                    found[name].append(measured(server, content, seconds / ROUNDS, connections))
+                    turn = (*content, seconds / rounds, connections)
+                    found[name].append(measured(server, turn))
             for name, figures in found.items():
                 kind = {"server": name, "rows": n, "binary": binary, "connections": connections}
+                kind["client"] = "wrk" if shutil.which("wrk") else "asyncio"
                 rows.append(kind | middle(figures))
                 print(rows[-1], flush=True)
     return rows
@@ -232,7 +297,8 @@ async def change_classes(port: int, seconds: float) -> int:
 
 def soak(command: list[str], seconds: float) -> dict[str, Any]:
     """Ask and change classes at the same time; memory is looked at ten times."""
-    content = request(np.random.default_rng(2).random((4, FEATURES), np.float32), binary=True)
+    rows = np.random.default_rng(2).random((4, FEATURES), np.float32)
+    content = request(*body_of(rows, binary=True))
     memory: list[float] = []
 
     async def watch(server: Running) -> None:
@@ -270,7 +336,8 @@ def main() -> None:
             print(found)
             machine.write("serve_soak", before, [found], small=options.small)
             return
-        rows = compare(clf, commands, 1.0 if options.small else options.seconds)
+        size = {"seconds": 1.0, "rounds": 1} if options.small else {"seconds": options.seconds}
+        rows = compare(clf, commands, **size)
     machine.write("serve", before, rows, small=options.small)
 
 

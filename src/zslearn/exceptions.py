@@ -132,9 +132,14 @@ def user_data() -> Iterator[None]:
     except ZslearnError:
         raise
     except ValueError as error:
-        # The lines below the first advise on scikit-learn.
-        reason = str(error).strip().splitlines() or ["the data was refused"]
-        raise InvalidInputError(reason[0]) from error
+        raise refused_data(error) from error
+
+
+def refused_data(error: ValueError) -> InvalidInputError:
+    """Return scikit-learn's refusal of features or labels as an error of the library."""
+    # The lines below the first advise on scikit-learn.
+    reason = str(error).strip().splitlines() or ["the data was refused"]
+    return InvalidInputError(reason[0])
 
 
 def closest_name(name: object, known: Iterable[object]) -> object | None:

@@ -44,7 +44,7 @@ class Comparison:
     def of(cls, metric: str) -> Comparison:
         """Return the comparison of that name."""
         check_value("metric", metric, _ANY_METRIC)
-        return cls(unit=metric == "cosine", distance=metric == "euclidean")
+        return _COMPARISONS[metric]
 
     def rule(self, norms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return (scale, offset) such that ``scale · q·p + offset`` ranks classes as the score.
@@ -99,3 +99,8 @@ class Comparison:
         q, p = (code, s) if encode else (x, s @ W)
         length = float(np.linalg.norm(q) * np.linalg.norm(p))
         return (s * code / length if length > 0 else np.zeros(len(s))), 0.0
+
+
+_COMPARISONS = {
+    name: Comparison(unit=name == "cosine", distance=name == "euclidean") for name in METRICS
+}

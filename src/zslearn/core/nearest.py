@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ BLOCK_BYTES = 64 * 2**20
 # The C library keeps memory below 32 MB for the next block; a larger block is mapped anew.
 SCORE_BYTES = 31 * 2**20
 _GROUP = 128
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+# Rows whose sums Python compares faster than numpy.
+_FEW_ROWS = 16
 
 
 def row_norms(M: Matrix) -> NDArray:
@@ -44,10 +48,8 @@ def well_scaled(M: Matrix) -> tuple[Matrix, NDArray, NDArray | None]:
     digits; others keep their bits. The divisors are None where no row needs one.
     """
     squares = _squares(M)
-    info = np.finfo(squares.dtype if squares.dtype.kind == "f" else np.float64)
-    least = info.tiny / info.eps
-    # A comparison with NaN is false, so such rows count as odd and stay NaN.
-    if not squares.size or (squares.min() > least and squares.max() < np.inf):
+    least = _least_square(squares.dtype)
+    if _are_between(squares, least, np.inf):
         return M, squares, None
     odd = ~((squares > least) & (squares < np.inf))
     largest = abs(M).max(axis=1)
@@ -56,6 +58,20 @@ def well_scaled(M: Matrix) -> tuple[Matrix, NDArray, NDArray | None]:
     with np.errstate(invalid="ignore"):
         divided = sparse.diags_array(1 / peaks) @ M if sparse.issparse(M) else M / peaks[:, None]
     return divided, _squares(divided), peaks
+
+
+@cache
+def _least_square(dtype: np.dtype[Any]) -> float:
+    """Sum of squares below which digits are lost."""
+    info = np.finfo(dtype if dtype.kind == "f" else np.float64)
+    return float(info.tiny / info.eps)
+
+
+def _are_between(values: NDArray, low: float, high: float) -> bool:
+    """Say whether all values lie between two; NaN does not, since comparisons with it are false."""
+    if len(values) <= _FEW_ROWS:
+        return all(low < value < high for value in values.tolist())
+    return bool(values.min() > low and values.max() < high)
 
 
 def _squares(M: Matrix) -> NDArray:
@@ -254,7 +270,7 @@ def row_blocks(n_rows: int, bytes_per_row: int, block_bytes: int = BLOCK_BYTES) 
 
 def _floating(M: Matrix) -> Matrix:
     """Keep float32 and float64; anything else becomes float64."""
-    return M if M.dtype in (np.float32, np.float64) else M.astype(np.float64)
+    return M if M.dtype in _FLOATS else M.astype(np.float64)
 
 
 def _sorted_columns(

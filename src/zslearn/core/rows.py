@@ -77,17 +77,21 @@ class RowTransform:
         """
         if X.dtype.kind not in "fiu":
             raise InvalidInputError(f"features must be numbers; got type {X.dtype}.")
-        numbers = np.arange(X.shape[0]) if numbers is None else numbers
         if sparse.issparse(X):
             return self._sparse(X, numbers)
-        dtype = np.dtype(np.float32 if X.dtype in (np.float16, np.float32) else np.float64)
+        half = X.dtype.kind == "f" and X.dtype.itemsize <= 4
+        dtype = np.dtype(np.float32 if half else np.float64)
         out = np.empty(X.shape, dtype) if scratch is None else scratch.array(X.shape, dtype)
+        if len(X) <= _PIECE:
+            self._change(X.astype(dtype, copy=False), out, numbers)
+            return out
+        numbers = np.arange(len(X)) if numbers is None else numbers
         for start in range(0, len(X), _PIECE):
             rows = slice(start, start + _PIECE)
             self._change(X[rows].astype(dtype, copy=False), out[rows], numbers[rows])
         return out
 
-    def _change(self, piece: NDArray, out: NDArray, numbers: NDArray) -> None:
+    def _change(self, piece: NDArray, out: NDArray, numbers: NDArray | None) -> None:
         if self.norm is None:
             check_squares(piece, numbers)
             out[...] = piece
@@ -98,17 +102,18 @@ class RowTransform:
             if self.norm is not None:
                 self._scale(out, out, numbers)
 
-    def _scale(self, piece: NDArray, out: NDArray, numbers: NDArray) -> None:
-        scaled, squares, _ = well_scaled(piece)
-        if not np.isfinite(squares.sum()):
-            refuse_unusable(piece, numbers)
-        zero = squares == 0
-        if zero.any():
-            self._refuse_zeros(zero, numbers)
-            squares[zero] = 1.0
+    def _scale(self, piece: NDArray, out: NDArray, numbers: NDArray | None) -> None:
+        scaled, squares, divisors = well_scaled(piece)
+        if divisors is not None:  # other squares are neither zero nor too large
+            if not np.isfinite(squares.sum()):
+                refuse_unusable(piece, numbers)
+            zero = squares == 0
+            if zero.any():
+                self._refuse_zeros(zero, numbers)
+                squares[zero] = 1.0
         np.multiply(scaled, (1.0 / np.sqrt(squares))[:, None], out=out)
 
-    def _sparse(self, X: Matrix, numbers: NDArray) -> Matrix:
+    def _sparse(self, X: Matrix, numbers: NDArray | None) -> Matrix:
         if self.norm is not None:
             self._refuse_zeros(row_norms(X) == 0, numbers)
             X = unit_rows(X)
@@ -118,11 +123,12 @@ class RowTransform:
         powered.data = np.sign(X.data) * np.abs(X.data) ** self.power
         return powered if self.norm is None else unit_rows(powered)
 
-    def _refuse_zeros(self, zero: NDArray[np.bool_], numbers: NDArray) -> None:
+    def _refuse_zeros(self, zero: NDArray[np.bool_], numbers: NDArray | None) -> None:
         if zero.any() and not self.allow_zero:
+            row = zero.argmax() if numbers is None else numbers[zero.argmax()]
             raise InvalidInputError(
-                f"row {numbers[zero.argmax()]} of X holds only zeros, so it has no direction to "
-                "compare. Drop it, or use feature_norm=None with another metric."
+                f"row {row} of X holds only zeros, so it has no direction to compare. Drop it, or "
+                "use feature_norm=None with another metric."
             )
 
 
@@ -152,11 +158,12 @@ def check_squares(X: Matrix, numbers: NDArray | None = None) -> None:
         total = np.einsum("ij,ij->", values, values)
     if not np.isfinite(total):
         rows = X.toarray() if sparse.issparse(X) else X
-        refuse_unusable(rows, np.arange(X.shape[0]) if numbers is None else numbers)
+        refuse_unusable(rows, numbers)
 
 
-def refuse_unusable(piece: NDArray, numbers: NDArray) -> None:
+def refuse_unusable(piece: NDArray, numbers: NDArray | None = None) -> None:
     """Name the row that holds a value that is not finite, or whose squares overflow."""
+    numbers = np.arange(len(piece)) if numbers is None else numbers
     bad = ~np.isfinite(piece).all(axis=1)
     if bad.any():
         row = int(bad.argmax())

@@ -6,13 +6,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import BaseRoute
-from starlette.types import Scope
+from starlette.types import ASGIApp, Scope
 
 from zslearn.serve.access import AccessMiddleware
 from zslearn.serve.logs import log_request
@@ -66,7 +63,7 @@ def create_app(settings: ServerSettings, *, routes: Sequence[BaseRoute] = ()) ->
         yield
         server.pool.close()
 
-    app = Starlette(
+    app = _Application(
         routes=[
             *infer.ROUTES,
             *classes.ROUTES,
@@ -81,7 +78,6 @@ def create_app(settings: ServerSettings, *, routes: Sequence[BaseRoute] = ()) ->
             *_cross_origin(settings),
             Middleware(SecurityMiddleware, settings=settings),
         ],
-        exception_handlers={HTTPException: _reraise},
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
@@ -105,6 +101,12 @@ def _cross_origin(settings: ServerSettings) -> list[Middleware]:
     ]
 
 
-async def _reraise(request: Request, error: Exception) -> Response:
-    """Leave errors of routing to the middleware that answers all errors alike."""
-    raise error
+class _Application(Starlette):
+    """Starlette without its own answers to errors: `AccessMiddleware` answers all of them alike."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Return the routes behind the middleware that was given."""
+        app: ASGIApp = self.router
+        for middleware in reversed(self.user_middleware):
+            app = middleware.cls(app, *middleware.args, **middleware.kwargs)
+        return app

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+
+from starlette.types import Receive
 
 from zslearn.serve.errors import RequestError, refuse
 from zslearn.serve.settings import Limits
 
-Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 # What zlib calls the formats; a "deflate" body may lack the header that it should have.
 _WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 # A body is decompressed in pieces, so that a bomb never holds more than the limit.
@@ -20,9 +19,22 @@ class Disconnected(Exception):
     """The client went away before its request was complete."""
 
 
-async def read_body(receive: Receive, headers: Mapping[str, str], limits: Limits) -> bytes:
-    """Return the body as it was sent; one that is too large is not read to its end."""
-    length = headers.get("content-length", "")
+async def read_body(receive: Receive, length: str, limits: Limits) -> bytes:
+    """Return the body as it was sent; one that is too large is not read to its end.
+
+    Parameters
+    ----------
+    receive : callable
+        Returns the next part of the request.
+    length : str
+        The header Content-Length; empty if there is none.
+    limits : Limits
+        `body` bytes are the most that are read.
+
+    Returns
+    -------
+    bytes
+    """
     if length.isascii() and length.isdigit() and int(length[:18]) > limits.body:
         raise _too_large(limits.body)
     parts, size = [], 0

@@ -21,6 +21,8 @@ LINGER_SECONDS, LINGER_BYTES = 1.0, 2**24
 MOST_HEAD = 2**16
 # Requests that a client may send before it has read the answers to those before.
 MOST_AHEAD = 64
+# Stands in the scope of a request whose body is here to its end.
+WHOLE = "zslearn.whole"
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -87,6 +89,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """End a request."""
         self._pointless = 0
+        self.scope[WHOLE] = True  # type: ignore[literal-required]
         super().on_message_complete()
 
     def eof_received(self) -> bool:  # type: ignore[override]

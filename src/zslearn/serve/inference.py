@@ -18,7 +18,7 @@ from zslearn.serve.pictures import encode_pictures
 from zslearn.serve.protocol import InferRequest, Message, Tensor, Wanted, encode_response
 from zslearn.serve.settings import Limits
 
-DEFAULT = (Wanted("predict"),)
+DEFAULT = {binary: (Wanted("predict", binary=binary),) for binary in (False, True)}
 
 
 def infer(model: ServedModel, request: InferRequest, limits: Limits) -> Message:
@@ -40,12 +40,14 @@ def infer(model: ServedModel, request: InferRequest, limits: Limits) -> Message:
     answer = Answer(
         model, read_samples(model, request.inputs, limits), Options.of(request.parameters), limits
     )
-    wanted = request.outputs or tuple(Wanted(one.name, binary=request.binary) for one in DEFAULT)
+    wanted = request.outputs or DEFAULT[request.binary]
     # Reasons first: they decide which dimensions are named.
     found = {one.name: _output(answer, one) for one in sorted(wanted, key=_names_last)}
     head = {"model_name": model.name, "model_version": VERSION}
+    if request.id:
+        head["id"] = request.id
     return encode_response(
-        head | ({"id": request.id} if request.id else {}),
+        head,
         [Tensor(one.name, found[one.name]) for one in wanted],
         [one.binary for one in wanted],
     )

@@ -31,6 +31,8 @@ _FLOATS = (DATATYPES["FP32"], DATATYPES["FP64"])
 _NAMES = {np.dtype(code): name for name, code in DATATYPES.items()}
 _LENGTH = struct.Struct("<I")
 _LARGEST_SHAPE = 2**48
+# Numbers up to which `struct` takes half the time of `array`.
+_FEW = 2**14
 
 
 def check_shape(shape: Any, name: str) -> tuple[int, ...]:
@@ -123,8 +125,11 @@ def _code(name: str, datatype: Any) -> str:
 
 def _cast(name: str, datatype: str, values: NDArray[Any]) -> NDArray[Any]:
     """Return numbers in the type that was declared, if they fit it."""
+    code = _code(name, datatype)
+    if values.dtype == code:
+        return values
     with np.errstate(over="ignore", invalid="ignore"):
-        cast = values.astype(_code(name, datatype))
+        cast = values.astype(code)
     if cast.dtype.kind != "f" and not np.array_equal(cast, values):
         raise refuse(f"the data of {name} does not fit the type {datatype}.")
     return cast
@@ -134,8 +139,10 @@ def _numbers(data: Any) -> NDArray[Any]:
     """Return a list as an array; a flat list of fractions faster than numpy does."""
     if isinstance(data, list) and data and type(data[0]) is float:
         try:
+            if len(data) <= _FEW:
+                return np.frombuffer(struct.pack(f"{len(data)}d", *data))
             return np.frombuffer(flat.array("d", data))
-        except (TypeError, OverflowError):
+        except (TypeError, OverflowError, struct.error):
             pass  # texts or lists among them, which numpy tells apart
     return np.array(data)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -13,11 +12,12 @@ from zslearn.serve.models import ServedModel
 from zslearn.serve.protocol import InferRequest, Message, decode_request
 from zslearn.serve.responses import HEADER_LENGTH, send_message
 from zslearn.serve.settings import Limits
-from zslearn.serve.state import read_request, server_of
+from zslearn.serve.state import Server, header, read_content
 from zslearn.serve.work import checked
 
 # What is read without a thread, and what may be computed without one if the model is quick.
 SMALL_BODY, SMALL_ROWS, SMALL_SCORES = 2**16, 16, 2**14
+_HEADER_LENGTH = HEADER_LENGTH.encode()
 
 
 class InferEndpoint:
@@ -25,15 +25,15 @@ class InferEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer."""
-        await send_message(await infer_request(Request(scope, receive)), send)
+        await send_message(await infer_request(scope, receive), send)
 
 
-async def infer_request(request: Request) -> Message:
+async def infer_request(scope: Scope, receive: Receive) -> Message:
     """Return the answer to the samples of a request."""
-    server = server_of(request)
-    served = server.shelf.slot(**request.path_params).changes()  # before the body is read
-    body = await read_request(request)
-    message = Message(body, _header_length(request.headers.get(HEADER_LENGTH)))
+    server: Server = scope["app"].state.server
+    served = server.shelf.slot(**scope["path_params"]).changes()  # before the body is read
+    body = await read_content(server, scope, receive)
+    message = Message(body, _header_length(header(scope, _HEADER_LENGTH)))
     limits = server.settings.limits
     if len(body) > SMALL_BODY:
         return await server.pool.run(answer, served, message, limits)
