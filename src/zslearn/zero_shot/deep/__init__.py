@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from zslearn.zero_shot.deep.generators.cada_vae import CADAVAEClassifier
     from zslearn.zero_shot.deep.generators.f_clswgan import FCLSWGANClassifier
     from zslearn.zero_shot.deep.generators.f_vaegan import FVAEGANClassifier
+    from zslearn.zero_shot.deep.trunks import efficientnet_trunk
 
 __all__ = [
     "CADAVAEClassifier",
@@ -33,12 +34,14 @@ __all__ = [
     "DeepSemanticAutoencoder",
     "FCLSWGANClassifier",
     "FVAEGANClassifier",
+    "efficientnet_trunk",
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "ConvSemanticAutoencoder": "conv_autoencoder",
+        "efficientnet_trunk": "trunks",
         **{method.class_name: method.module.removeprefix("deep.") for method in DEEP.values()},
     },
 )
