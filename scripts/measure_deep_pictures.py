@@ -63,7 +63,7 @@ def keep(found: dict[str, Any]) -> None:
 
 
 def of_shapes(draw: int) -> Iterator[dict[str, Any]]:
-    """One draw of 60 seen and 12 unseen combinations with 20 pictures each."""
+    """Measure one draw of 60 seen and 12 unseen combinations with 20 pictures each."""
     shapes = make_shapes(60, 12, n_per_class=20, random_state=draw)
     seen = np.isin(shapes.y, shapes.split.seen)
     pixels = shapes.pictures.reshape(len(seen), -1) / 255.0
@@ -75,7 +75,7 @@ def of_shapes(draw: int) -> Iterator[dict[str, Any]]:
 
 
 def of_photographs(folder: Path) -> Iterator[dict[str, Any]]:
-    """The proposed split of animals28, from pixels and from feature maps."""
+    """Measure the proposed split of animals28, from pixels and from feature maps."""
     with np.load(folder / "animals28_effnet_lite2.npz", allow_pickle=False) as file:
         names, files = file["class_names"], [str(one) for one in file["image_files"]]
         y, unseen = names[file["y"]], names[file["ps_test_classes"]]

@@ -22,7 +22,8 @@ def test_looking_at_the_deep_methods_imports_no_torch():
     done = run(
         "import sys, zslearn.zero_shot.deep as deep\n"
         "from zslearn.zero_shot.registry import DEEP\n"
-        "for one in [getattr(deep, name) for name in deep.__all__]: isinstance(one, type) and one()\n"
+        "kinds = [getattr(deep, name) for name in deep.__all__]\n"
+        "for kind in kinds: isinstance(kind, type) and kind()\n"
         "for method in DEEP.values(): method.estimator()\n"
         "print('torch' in sys.modules)"
     )

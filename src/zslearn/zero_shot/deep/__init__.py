@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from zslearn.zero_shot.deep.generators.cada_vae import CADAVAEClassifier
     from zslearn.zero_shot.deep.generators.f_clswgan import FCLSWGANClassifier
     from zslearn.zero_shot.deep.generators.f_vaegan import FVAEGANClassifier
+    from zslearn.zero_shot.deep.generators.tf_vaegan import TFVAEGANClassifier
     from zslearn.zero_shot.deep.trunks import efficientnet_trunk
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "DeepSemanticAutoencoder",
     "FCLSWGANClassifier",
     "FVAEGANClassifier",
+    "TFVAEGANClassifier",
     "efficientnet_trunk",
 ]
 

@@ -29,9 +29,10 @@ def efficientnet_trunk(name: str = "efficientnet-lite0") -> Any:
 
     Examples
     --------
-    >>> import torch
     >>> from zslearn.zero_shot.deep import efficientnet_trunk
-    >>> efficientnet_trunk()(torch.rand(2, 3, 64, 64)).shape
+    >>> trunk = efficientnet_trunk()
+    >>> import torch
+    >>> trunk(torch.rand(2, 3, 64, 64)).shape
     torch.Size([2, 1280, 2, 2])
     """
     check_value("name", name, Either(*BUILT_IN))
