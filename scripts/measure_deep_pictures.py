@@ -34,7 +34,7 @@ ROWS = ROOT / "results" / "deep_pictures.json"
 SHAPES, PHOTOGRAPHS = "shapes", "photographs"
 PIXELS, SMALL, TRUNK = "SAE on pixels", "small network", "given trunk"
 FEATURES = "prototype regression on the trunk's means"
-SHAPE_EPOCHS, PHOTOGRAPH_EPOCHS, TRUNK_EPOCHS = 12, 20, 5
+SHAPE_EPOCHS, PHOTOGRAPH_EPOCHS, TRUNK_EPOCHS = 12, 20, 3
 # Side of photographs for the small network and for the trunk.
 SIDE, TRUNK_SIDE = 64, 128
 KEYS = ("data", "draw", "method")

@@ -163,7 +163,9 @@ def _answers(model: Any) -> NDArray[Any]:
     return np.asarray(model.decision_function(X, some))
 
 
-def _answers_behind_trunk(model: Any, names: NDArray, rng: np.random.Generator) -> NDArray[Any]:
+def _answers_behind_trunk(
+    model: Any, names: NDArray[Any], rng: np.random.Generator
+) -> NDArray[Any]:
     """Return what a model says of feature maps; the network that makes them is given later."""
     if np.prod(model.picture_shape_) != model.n_features_in_:
         raise InvalidInputError("its pictures have another number of pixels")
