@@ -36,7 +36,7 @@ $(STAMP)dev: $(BIN)/python $(SOURCES)
 	@touch $@ $(STAMP)run
 
 $(STAMP)docs: $(BIN)/python $(SOURCES)
-	$(PIP) install -c constraints.txt -e '.[docs]'
+	$(PIP) install -c constraints.txt -e '.[docs,deep]'
 	@touch $@ $(STAMP)run
 
 demo: $(STAMP)run
@@ -46,14 +46,19 @@ demo: $(STAMP)run
 test: $(STAMP)dev
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
-# PyTorch is large, so it has an environment of its own.
+# PyTorch is large, so it has an environment of its own; transformers makes the tiny models that
+# stand for CLIP and DINO.
 $(DEEP)/.installed: $(SOURCES)
 	$(PYTHON) -m venv $(DEEP)
-	$(DEEP)/bin/pip --disable-pip-version-check -q install -c constraints.txt -e '.[test,deep]'
+	$(DEEP)/bin/pip --disable-pip-version-check -q install -c constraints.txt -e '.[test,deep]' transformers
 	@touch $@
 
+TESTS_DEEP := tests/zero_shot/deep tests/test_clip_page.py tests/features/test_torch_models.py \
+	tests/semantics/test_torch_text_models.py
+
 test-deep: $(DEEP)/.installed
-	ZSLEARN_DEEP_REQUIRED=1 $(DEEP)/bin/python -m pytest tests/zero_shot/deep $(ARGS)
+	ZSLEARN_DEEP_REQUIRED=1 $(DEEP)/bin/python -m pytest -n 2 $(TESTS_DEEP) $(ARGS)
+	$(DEEP)/bin/python -m pytest -n 2 tests/test_doctests.py tests/test_examples.py -k 'deep or convolutions'
 
 docs: $(STAMP)docs
 	rm -rf docs/_build

@@ -86,7 +86,7 @@ sphinx_gallery_conf = {
 if tags.has("lite"):  # noqa: F821 - `make docs-lite`; see docs/contributors.md
     # Notebooks that run in the reader's browser, with the wheel of this tree. The interpreter,
     # Pyodide, comes from the address below when a reader starts one.
-    extensions.append("jupyterlite_sphinx")
+    extensions += ["jupyterlite_sphinx", "lite_notebooks"]
     sphinx_gallery_conf["jupyterlite"] = {
         "use_jupyter_lab": False,
         "notebook_modification_function": "lite_notebooks.install_first",

@@ -74,6 +74,7 @@ def test_the_links_of_a_page_lead_somewhere(page):
         "scripts/auto_table.py",
         "scripts/generators_table.py",
         "scripts/deep_table.py",
+        "scripts/deep_pictures_table.py",
     ],
 )
 def test_tables_made_from_results_are_current(script):

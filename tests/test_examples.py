@@ -72,6 +72,13 @@ def test_the_decoder_has_the_smaller_hub():
     assert names["report"].largest_share < encoder.largest_share
 
 
+def test_unseen_shapes_are_recognized_better_by_convolutions():
+    pytest.importorskip("torch", reason="the extra deep (PyTorch) is not installed")
+    accuracy = names_of("understanding/plot_deep_shapes.py")["accuracy"]
+    assert accuracy["convolutional"] > accuracy["linear, on pixels"] + 0.1
+    assert accuracy["linear, on pixels"] > accuracy["guessing"]
+
+
 def test_every_example_has_a_title_and_a_section_with_a_header():
     examples = sorted(EXAMPLES.rglob("plot_*.py"))
     assert len(examples) >= 12

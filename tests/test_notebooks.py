@@ -1,5 +1,6 @@
 """Notebooks run from their first cell to the last, and show what they say they show."""
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -50,3 +51,14 @@ def test_a_cell_that_fails_or_shows_something_else_is_found(tmp_path):
     assert next(runs) == []
     with pytest.raises(NameError, match="nothing"):
         next(runs)
+
+
+def test_an_example_that_needs_pytorch_offers_no_button_for_the_browser():
+    place = Path(__file__).parents[1] / "docs" / "_ext" / "lite_notebooks.py"
+    spec = importlib.util.spec_from_file_location("lite_notebooks", place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    button = "  .. container:: lite-badge\n\n    .. image:: a.svg\n      :target: b\n"
+    rest = "\n  .. container:: sphx-glr-download\n"
+    for line, kept in (("import zslearn.zero_shot.deep\n", ""), ("import zslearn\n", button)):
+        assert module.without_button(line + button + rest) == line + kept + rest

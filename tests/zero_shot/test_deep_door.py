@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import zslearn.zero_shot.deep
+
 # Makes `import torch` fail as if it were not installed.
 WITHOUT_TORCH = """
 import sys
@@ -22,7 +24,8 @@ def test_looking_at_the_deep_methods_imports_no_torch():
     done = run(
         "import sys, zslearn.zero_shot.deep as deep\n"
         "from zslearn.zero_shot.registry import DEEP\n"
-        "for name in deep.__all__: getattr(deep, name)()\n"
+        "kinds = [getattr(deep, name) for name in deep.__all__]\n"
+        "for kind in kinds: isinstance(kind, type) and kind()\n"
         "for method in DEEP.values(): method.estimator()\n"
         "print('torch' in sys.modules)"
     )
@@ -45,3 +48,33 @@ def test_fitting_without_torch_is_one_line_that_names_the_extra():
         "Fitting Deep needs the package 'torch', which is not installed. Install it with: "
         "pip install 'zslearn[deep]' dict_keys(['signatures', 'device'])\n"
     ), done.stderr
+
+
+def test_every_public_name_that_needs_torch_says_so_in_one_line():
+    done = run(
+        WITHOUT_TORCH + "import zslearn.zero_shot.deep as deep\n"
+        "from zslearn.exceptions import MissingExtraError\n"
+        "from zslearn.datasets import make_shapes, make_zero_shot\n"
+        "shapes = make_shapes(8, 2, n_per_class=2, side=16, random_state=0)\n"
+        "data = make_zero_shot(n_seen=6, n_unseen=2, n_per_class=4, random_state=0)\n"
+        "for name in deep.__all__:\n"
+        "    one = getattr(deep, name)\n"
+        "    try:\n"
+        "        if not isinstance(one, type): one()\n"
+        "        elif name == 'ConvSemanticAutoencoder': one().fit(shapes.pictures, shapes.y)\n"
+        "        else: one(data.signatures).fit(data.X, data.y)\n"
+        "    except MissingExtraError as error: print(name, error)\n"
+    )
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(zslearn.zero_shot.deep.__all__), done.stderr
+    assert all(line.endswith("pip install 'zslearn[deep]'") for line in lines), lines
+
+
+def test_the_program_says_it_too(tmp_path):
+    done = run(
+        WITHOUT_TORCH + "import zslearn.cli\n"
+        f"sys.argv = 'zslearn fit animals --method deep-sae --save {tmp_path}/model.zsl'.split()\n"
+        "zslearn.cli.main()\n"
+    )
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.strip().splitlines()[-1].endswith("pip install 'zslearn[deep]'"), done.stderr

@@ -158,7 +158,20 @@ def _answers(model: Any) -> NDArray[Any]:
         return np.asarray(model.transform(X))
     names = model.candidate_names()
     some = names[:: -(-len(names) // _TRIAL_CANDIDATES)]
+    if getattr(model, "trunk_sha256_", None) is not None:
+        return _answers_behind_trunk(model, some, rng)
     return np.asarray(model.decision_function(X, some))
+
+
+def _answers_behind_trunk(
+    model: Any, names: NDArray[Any], rng: np.random.Generator
+) -> NDArray[Any]:
+    """Return what a model says of feature maps; the network that makes them is given later."""
+    if np.prod(model.picture_shape_) != model.n_features_in_:
+        raise InvalidInputError("its pictures have another number of pixels")
+    if np.prod(model.map_shape_) > _MOST_FEATURES:
+        raise InvalidInputError(f"it claims feature maps of shape {model.map_shape_}")
+    return np.asarray(model.score_maps(rng.standard_normal((2, *model.map_shape_)), names))
 
 
 def _without_zero_rows(X: Any) -> Any:

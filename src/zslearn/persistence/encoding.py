@@ -183,6 +183,8 @@ class Encoder:
         table = parameters.get("signatures")
         if hasattr(table, "columns"):  # a data frame becomes the table that it stands for
             parameters["signatures"] = as_signatures(table)
+        # A network that is given again after loading; the learned state knows its identity.
+        parameters |= dict.fromkeys(getattr(type(model), "given_again", ()))
         left_out = parameters.keys() | {REMADE.get(name)}
         state = {key: item for key, item in vars(model).items() if key not in left_out}
         return {

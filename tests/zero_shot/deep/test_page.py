@@ -1,21 +1,43 @@
-"""The examples of docs/deep.md that need PyTorch."""
+"""The examples of docs/deep.md and docs/generators.md that need PyTorch."""
 
 import doctest
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import zslearn
+
 pytest.importorskip("torch", reason="the extra deep (PyTorch) is not installed")
 
-PAGE = Path(__file__).parents[3] / "docs" / "deep.md"
-BLOCK = re.compile(r"<!-- not run: needs PyTorch -->\n```python\n(.*?)^```$", flags=re.S | re.M)
+DOCS = Path(__file__).parents[3] / "docs"
+BLOCK = re.compile(
+    r"<!-- not run: (?:fitting )?needs PyTorch -->\n```python\n(.*?)^```$", flags=re.S | re.M
+)
 
 
-def test_the_examples_of_the_page_run():
-    blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
-    assert len(blocks) == 2
-    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "deep.md", str(PAGE), 0)
+def blocks_of(page):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    blocks = BLOCK.findall(text)
+    assert len(blocks) == text.count("not run:") > 0
+    return blocks
+
+
+def test_the_examples_of_deep_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    test = doctest.DocTestParser().get_doctest("\n".join(blocks_of("deep.md")), {}, "deep", "", 0)
     wrong: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     assert not runner.run(test, out=wrong.append).failed, "".join(wrong)
+
+
+def test_the_example_of_generators_runs_on_a_sixth_of_the_animals(monkeypatch):
+    animals = zslearn.load_animals()
+    fewer = replace(animals, X=animals.X[::6], y=animals.y[::6], image_files=None)
+    monkeypatch.setattr("zslearn.load_animals", lambda: fewer)
+    (block,) = blocks_of("generators.md")
+    names: dict = {}
+    exec(block, names)
+    answers = names["recogniser"].predict(fewer.X[fewer.y == "dolphin"])
+    assert set(answers) <= set(fewer.split("proposed").unseen)

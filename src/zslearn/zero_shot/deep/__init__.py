@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from zslearn.zero_shot.deep.generators.f_clswgan import FCLSWGANClassifier
     from zslearn.zero_shot.deep.generators.f_vaegan import FVAEGANClassifier
     from zslearn.zero_shot.deep.generators.tf_vaegan import TFVAEGANClassifier
+    from zslearn.zero_shot.deep.trunks import efficientnet_trunk
 
 __all__ = [
     "CADAVAEClassifier",
@@ -35,12 +36,14 @@ __all__ = [
     "FCLSWGANClassifier",
     "FVAEGANClassifier",
     "TFVAEGANClassifier",
+    "efficientnet_trunk",
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "ConvSemanticAutoencoder": "conv_autoencoder",
+        "efficientnet_trunk": "trunks",
         **{method.class_name: method.module.removeprefix("deep.") for method in DEEP.values()},
     },
 )

@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn._parameters import Either, Number, Numbers, Whole, check_parameters
+from zslearn._parameters import Constraint, Either, Number, Numbers, Whole, check_parameters
 from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.nearest import Targets
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.deep.base import DeepClassifier
 from zslearn.zero_shot.deep.conv_forward import decoded_pictures, encoded_pictures
+from zslearn.zero_shot.deep.conv_pictures import as_pictures
 from zslearn.zero_shot.normalization import normalized_signatures
 from zslearn.zero_shot.search import (
     Fold,
@@ -25,6 +26,11 @@ from zslearn.zero_shot.search import (
 from zslearn.zero_shot.tags import ZeroShotTags
 
 EPOCHS = (10, 20, 40, 80)
+# Layers of the decoder, the last of which makes the picture or the map of the trunk.
+CHANNELS, TRUNK_CHANNELS = (16, 32, 64, 128), (256, 128)
+MODULE = Constraint(
+    "a torch.nn.Module", lambda value: callable(value) and hasattr(value, "state_dict")
+)
 
 
 class ConvSemanticAutoencoder(DeepClassifier):
@@ -41,15 +47,27 @@ class ConvSemanticAutoencoder(DeepClassifier):
     seen signatures. For objects that are easy to draw; for photographs take features of a trained
     network and `PrototypeRegression` or `DeepSemanticAutoencoder`.
 
+    In place of the convolutions a trained network can be given, the `trunk`. It is frozen; the
+    mean and the maximum of every channel of its feature map are mapped to the code, and the
+    decoder reconstructs that map instead of the picture. A model file does not hold the trunk but
+    the SHA-256 of its weights: after `zslearn.persistence.load` give it again by
+    ``clf.set_params(trunk=...)``. Another one is refused.
+
     Fitting needs PyTorch (``pip install 'zslearn[deep]'``); predicting, decoding and loading do
-    not.
+    not, unless there is a trunk.
 
     Parameters
     ----------
     signatures : Signatures, dict or DataFrame, optional
         One vector per class, for seen and unseen classes; None means one-hot.
-    channels : sequence of int, default=(16, 32, 64, 128)
-        Channels of the layers, each of which halves height and width.
+    trunk : torch.nn.Module, optional
+        Network from pictures (n, 3, height, width), with values between 0 and 1, to feature maps
+        (n, channels, height, width), such as `efficientnet_trunk`; by default a small network is
+        learned.
+    channels : sequence of int, optional
+        Channels of the layers, each of which halves height and width, and doubles it in the
+        decoder; by default (16, 32, 64, 128). With a trunk the decoder's alone, by default
+        (256, 128).
     n_free : int, default=16
         Length of the free part; 0 leaves the reconstruction to the signature alone, as in the
         paper.
@@ -79,6 +97,11 @@ class ConvSemanticAutoencoder(DeepClassifier):
         Weights of both networks.
     picture_shape_ : tuple of int
         Height, width and 3.
+    map_shape_ : tuple of int
+        Height, width and channels of what the decoder makes: those of a picture, or of the
+        trunk's feature map.
+    trunk_sha256_ : str or None
+        Identity of the trunk: SHA-256 of the names and numbers of its weights.
     signature_mean_, signature_scale_ : ndarray of shape (n_dimensions,), float
         Centering and scale of the signatures.
     n_epochs_ : int
@@ -109,7 +132,8 @@ class ConvSemanticAutoencoder(DeepClassifier):
         reference="outlook of Kodirov, Xiang & Gong, CVPR 2017; see docs/deep.md",
     )
     parameter_constraints: ClassVar = {
-        "channels": Numbers(Whole(1)),
+        "trunk": Either(None, MODULE),
+        "channels": Either(None, Numbers(Whole(1))),
         "n_free": Whole(0),
         "n_epochs": Either("cv", Whole(1)),
         "classify_weight": Number(least=0),
@@ -123,14 +147,19 @@ class ConvSemanticAutoencoder(DeepClassifier):
         "signature_mean_": "k",
         "signature_scale_": "",
     }
+    # Parameters that a model file does not hold; they are given again after loading.
+    given_again: ClassVar = ("trunk",)
     feature_norm: None = None
     picture_shape_: tuple[int, int, int]
+    map_shape_: tuple[int, int, int]
+    trunk_sha256_: str | None
 
     def __init__(
         self,
         signatures: Any = None,
         *,
-        channels: Any = (16, 32, 64, 128),
+        trunk: Any = None,
+        channels: Any = None,
         n_free: int = 16,
         n_epochs: int | str = 40,
         classify_weight: float = 1.0,
@@ -145,6 +174,7 @@ class ConvSemanticAutoencoder(DeepClassifier):
         verbose: int = 0,
     ) -> None:
         self.signatures = signatures
+        self.trunk = trunk
         self.channels = channels
         self.n_free = n_free
         self.n_epochs = n_epochs
@@ -168,8 +198,7 @@ class ConvSemanticAutoencoder(DeepClassifier):
         Parameters
         ----------
         X : array-like of shape (n_pictures, height, width, 3)
-            Pictures, as uint8 or as numbers between 0 and 1. Height and width must be multiples
-            of 2 to the number of layers.
+            Pictures, as uint8 or as numbers between 0 and 1.
         y : array-like of shape (n_pictures,)
             Class of each picture; every class needs a signature.
 
@@ -180,7 +209,6 @@ class ConvSemanticAutoencoder(DeepClassifier):
         """
         pictures = as_pictures(X)
         check_parameters(self)
-        _check_sides(pictures.shape[1:], len(self.channels))
         self.picture_shape_ = (pictures.shape[1], pictures.shape[2], 3)
         return super().fit(pictures.reshape(len(pictures), -1), y)
 
@@ -212,7 +240,8 @@ class ConvSemanticAutoencoder(DeepClassifier):
         Returns
         -------
         ndarray of shape (n_classes, height, width, 3)
-            Values between 0 and 1.
+            Values between 0 and 1; with a trunk, its feature maps, of shape
+            (n_classes, *map_shape_).
         """
         vectors = np.asarray(S, dtype=np.float64)
         names = np.arange(len(vectors))
@@ -221,7 +250,7 @@ class ConvSemanticAutoencoder(DeepClassifier):
         return self._decoded(np.hstack([said, rest]))
 
     def reconstruct(self, X: Any) -> NDArray:
-        """Return pictures after a walk through the code.
+        """Return pictures, or with a trunk their feature maps, after a walk through the code.
 
         Parameters
         ----------
@@ -230,22 +259,51 @@ class ConvSemanticAutoencoder(DeepClassifier):
 
         Returns
         -------
-        ndarray of shape (n_pictures, height, width, 3)
-            Values between 0 and 1.
+        ndarray of shape (n_pictures, *map_shape_)
+            Values between 0 and 1; with a trunk, as in its feature maps.
         """
         return self._decoded(self.encode(X))
 
+    def score_maps(self, maps: ArrayLike, candidates: Any = None) -> NDArray:
+        """Return scores of feature maps that the trunk has made before.
+
+        Parameters
+        ----------
+        maps : array-like of shape (n_pictures, *map_shape_)
+            Feature maps; without a trunk, pictures between 0 and 1.
+        candidates : sequence of str, "seen" or "unseen", optional
+            Classes to score; by default all.
+
+        Returns
+        -------
+        ndarray of shape (n_pictures, n_candidates)
+        """
+        prepared = self._prepare(self._normalized(self.candidate_names(candidates)))
+        codes = encoded_pictures(self.parameters_, np.asarray(maps, dtype=np.float32))
+        return prepared.scores(codes[:, : len(self.signature_mean_)])
+
     def _train(self, X: NDArray, y: NDArray[np.intp], device: Any) -> None:
-        pictures, S = X.reshape(len(X), *self.picture_shape_), self.seen_signatures_
+        S = self.seen_signatures_
         self.signature_mean_ = S.mean(axis=0)
         spread = float(np.sqrt(((S - self.signature_mean_) ** 2).mean()))
         self.signature_scale_ = 1.0 / spread if spread > 1e-12 else 1.0
-        self.n_epochs_ = self._chosen_epochs(pictures, y, device)
+        maps = self._first_maps(X)
+        self.n_epochs_ = self._chosen_epochs(maps, y, device)
         everything = np.arange(len(y))
-        self.parameters_, losses = self._trained(pictures, y, everything, self.n_epochs_, device)
+        self.parameters_, losses = self._trained(maps, y, everything, self.n_epochs_, device)
         self.loss_curve_ = np.array(losses)
 
-    def _chosen_epochs(self, pictures: NDArray, y: NDArray[np.intp], device: Any) -> int:
+    def _first_maps(self, X: NDArray) -> NDArray:
+        """Return what the networks learn from, and remember its shape and who made it."""
+        self.trunk_sha256_, maps = None, self._as_pictures(X)
+        if self.trunk is not None:
+            from zslearn.zero_shot.deep.conv_trunk import identity_of, maps_of
+
+            self.trunk_sha256_, maps = identity_of(self.trunk), maps_of(self.trunk, maps)
+        self.map_shape_ = maps.shape[1:]
+        return maps
+
+    def _chosen_epochs(self, maps: NDArray, y: NDArray[np.intp], device: Any) -> int:
         """Choose the number of epochs on one part of the classes."""
         points = grid_points(self, {"n_epochs": EPOCHS})
 
@@ -253,8 +311,8 @@ class ConvSemanticAutoencoder(DeepClassifier):
             new = self._prepare(self.seen_signatures_[fold.new])
             reached = []
             for point in points:
-                weights, _ = self._trained(pictures, y, fold.train, point["n_epochs"], device)
-                codes = encoded_pictures(weights, pictures[fold.held_out])
+                weights, _ = self._trained(maps, y, fold.train, point["n_epochs"], device)
+                codes = encoded_pictures(weights, maps[fold.held_out])
                 scores = new.scores(codes[:, : len(self.signature_mean_)])
                 reached.append(held_out_accuracy(scores, fold.y_held_out))
             return reached
@@ -264,7 +322,7 @@ class ConvSemanticAutoencoder(DeepClassifier):
         return int(choose_parameters(self, points, folds, judge, default=default)["n_epochs"])
 
     def _trained(
-        self, pictures: NDArray, y: NDArray[np.intp], rows: NDArray, epochs: int, device: Any
+        self, maps: NDArray, y: NDArray[np.intp], rows: NDArray, epochs: int, device: Any
     ) -> tuple[dict[str, NDArray], list[float]]:
         """Train on some of the pictures, whose classes are numbered anew."""
         from zslearn.zero_shot.deep.conv_training import ConvRecipe, train_pictures
@@ -275,7 +333,8 @@ class ConvSemanticAutoencoder(DeepClassifier):
         label = f"{type(self).__name__}, {epochs} epochs"
         n_steps = steps_of(epochs, len(rows), size)
         recipe = ConvRecipe(
-            channels=tuple(int(one) for one in self.channels),
+            channels=self._layers(),
+            trunk=self.trunk is not None,
             n_free=self.n_free,
             classify=self.classify_weight,
             reconstruct=self.reconstruct_weight,
@@ -284,10 +343,14 @@ class ConvSemanticAutoencoder(DeepClassifier):
             course=Course(n_steps, size, (), label, self.verbose > 1),
         )
         S = self._scaled(self.seen_signatures_[classes])
-        return train_pictures(pictures[rows], numbers, S, recipe, device, self.random_state)
+        return train_pictures(maps[rows], numbers, S, recipe, device, self.random_state)
+
+    def _layers(self) -> tuple[int, ...]:
+        default = CHANNELS if self.trunk is None else TRUNK_CHANNELS
+        return tuple(int(one) for one in (default if self.channels is None else self.channels))
 
     def _work(self, X: Features) -> float:
-        return 100.0 * self.batch_size * self.n_features_in_ * float(max(self.channels))
+        return 100.0 * self.batch_size * self.n_features_in_ * float(max(self._layers()))
 
     def _ready_rows(self, X: Any) -> Any:
         if np.ndim(X) == 2:  # rows as they are made of pictures, for programs
@@ -306,46 +369,37 @@ class ConvSemanticAutoencoder(DeepClassifier):
     def _score(self, X: Features, prepared: Targets) -> NDArray:
         return prepared.scores(self._codes(dense(X))[:, : len(self.signature_mean_)])
 
+    def _as_pictures(self, X: NDArray) -> NDArray:
+        return X.reshape(len(X), *self.picture_shape_).astype(np.float32, copy=False)
+
     def _codes(self, X: NDArray) -> NDArray:
-        pictures = X.reshape(len(X), *self.picture_shape_).astype(np.float32, copy=False)
-        return encoded_pictures(self.parameters_, pictures)
+        maps = self._as_pictures(X)
+        if self.trunk_sha256_ is not None:
+            maps = self._maps_of_trunk(maps)
+        return encoded_pictures(self.parameters_, maps)
+
+    def _maps_of_trunk(self, pictures: NDArray) -> NDArray:
+        """Return what the trunk of the training makes of pictures, and refuse another one."""
+        if self.trunk is None:
+            raise InvalidInputError(
+                "this model was trained with a trunk, which its file does not hold; give the same "
+                f"one by set_params(trunk=...) (SHA-256 of its weights: {self.trunk_sha256_})."
+            )
+        from zslearn.zero_shot.deep.conv_trunk import identity_of, maps_of
+
+        given = identity_of(self.trunk)
+        if given != self.trunk_sha256_:
+            raise InvalidInputError(
+                f"this model was trained with another trunk: the SHA-256 of its weights was "
+                f"{self.trunk_sha256_}, that of the given one is {given}."
+            )
+        return maps_of(self.trunk, pictures, self.map_shape_)
 
     def _encode(self, X: Features) -> NDArray:
         return self._codes(dense(X))[:, : len(self.signature_mean_)]
 
     def _decoded(self, codes: NDArray) -> NDArray:
-        halvings = 2 ** len(self.channels)
-        height, width, _ = self.picture_shape_
-        corner = (height // halvings, width // halvings)
-        return decoded_pictures(self.parameters_, codes.astype(np.float32), corner)
+        return decoded_pictures(self.parameters_, codes.astype(np.float32), self.map_shape_[:2])
 
     def _scaled(self, S: NDArray) -> NDArray:
         return (S - self.signature_mean_) * self.signature_scale_
-
-
-def as_pictures(X: Any) -> NDArray[np.float32]:
-    """Return pictures as numbers between 0 and 1."""
-    pictures = np.asarray(X)
-    if pictures.ndim != 4 or pictures.shape[-1] != 3 or pictures.dtype.kind not in "uif":
-        raise InvalidInputError(
-            "pictures must be an array of numbers of shape (n, height, width, 3); got shape "
-            f"{pictures.shape} of {pictures.dtype}."
-        )
-    if pictures.dtype == np.uint8:
-        return pictures.astype(np.float32) / np.float32(255.0)
-    pictures = pictures.astype(np.float32)
-    if pictures.size and not (pictures.min() >= 0.0 and pictures.max() <= 1.0):
-        raise InvalidInputError(
-            "pictures must be uint8, or numbers between 0 and 1; got values from "
-            f"{pictures.min():g} to {pictures.max():g}. Divide by the largest possible value."
-        )
-    return pictures
-
-
-def _check_sides(shape: tuple[int, ...], n_layers: int) -> None:
-    unit = 2**n_layers
-    if shape[0] % unit or shape[1] % unit or not shape[0] or not shape[1]:
-        raise InvalidInputError(
-            f"{n_layers} layers need pictures whose sides are multiples of {unit}; got "
-            f"{shape[0]} by {shape[1]}. Resize them, or give fewer channels."
-        )

@@ -2,7 +2,8 @@
 
 Weights are named ``encoder_kernel{i}``, ``encoder_bias{i}``, ``encoder_out``, ``encoder_shift`` and
 ``decoder_in``, ``decoder_start``, ``decoder_kernel{i}``, ``decoder_bias{i}``; normalization layers
-are folded into them.
+are folded into them. Where a given trunk makes feature maps of pictures, the encoder has no kernels
+of its own, and ``trunk_mean`` and ``trunk_scale`` center and scale the channels of the maps.
 """
 
 from __future__ import annotations
@@ -20,16 +21,22 @@ Weights = Mapping[str, NDArray]
 _AT_ONCE = 64
 
 
-def encoded_pictures(weights: Weights, pictures: NDArray) -> NDArray:
-    """Return the codes of pictures of shape (n, height, width, 3), attributes first."""
-    parts = [
-        _encoded(weights, pictures[i : i + _AT_ONCE]) for i in range(0, len(pictures), _AT_ONCE)
-    ]
+def encoded_pictures(weights: Weights, maps: NDArray) -> NDArray:
+    """Return the codes of pictures or feature maps, attributes first.
+
+    Parameters
+    ----------
+    weights : mapping of str to ndarray
+        Of the encoder.
+    maps : ndarray of shape (n, height, width, channels)
+        Pictures between 0 and 1, or what the trunk makes of them.
+    """
+    parts = [_encoded(weights, maps[i : i + _AT_ONCE]) for i in range(0, len(maps), _AT_ONCE)]
     return np.concatenate(parts)
 
 
-def decoded_pictures(weights: Weights, codes: NDArray, corner: tuple[int, int]) -> NDArray:
-    """Return the pictures of codes, with values between 0 and 1.
+def decoded_pictures(weights: Weights, codes: NDArray, sides: tuple[int, int]) -> NDArray:
+    """Return the pictures of codes, with values between 0 and 1, or the maps of a trunk.
 
     Parameters
     ----------
@@ -37,21 +44,38 @@ def decoded_pictures(weights: Weights, codes: NDArray, corner: tuple[int, int]) 
         Of the decoder.
     codes : ndarray of shape (n, n_dimensions + n_free)
         Codes.
-    corner : tuple of int
-        Height and width of the smallest map.
+    sides : tuple of int
+        Height and width of what is made.
     """
+    n_layers = _layers(weights, "decoder")
+    corner, *larger = reversed(halved(sides, n_layers))
     flat = np.maximum(codes @ weights["decoder_in"] + weights["decoder_start"], 0.0)
     maps = flat.reshape(len(codes), -1, *corner).transpose(0, 2, 3, 1)
-    last = _layers(weights, "decoder") - 1
-    for i in range(last + 1):
-        maps = doubled(maps)
+    for i, (height, width) in enumerate(larger):
+        maps = doubled(maps)[:, :height, :width]
         maps = convolved(maps, weights[f"decoder_kernel{i}"], weights[f"decoder_bias{i}"])
-        maps = np.maximum(maps, 0.0) if i < last else expit(maps)
-    return maps
+        maps = np.maximum(maps, 0.0) if i < n_layers - 1 else maps
+    if "trunk_mean" in weights:
+        return maps / weights["trunk_scale"] + weights["trunk_mean"]
+    return expit(maps)
 
 
-def _encoded(weights: Weights, pictures: NDArray) -> NDArray:
-    maps = pictures - 0.5
+def halved(sides: tuple[int, int], n_layers: int) -> list[tuple[int, int]]:
+    """Return height and width before the first halving layer and after each, rounded up.
+
+    Examples
+    --------
+    >>> halved((7, 8), 2)
+    [(7, 8), (4, 4), (2, 2)]
+    """
+    return [(-(-sides[0] // 2**i), -(-sides[1] // 2**i)) for i in range(n_layers + 1)]
+
+
+def _encoded(weights: Weights, maps: NDArray) -> NDArray:
+    if "trunk_mean" in weights:
+        maps = (maps - weights["trunk_mean"]) * weights["trunk_scale"]
+    else:
+        maps = maps - 0.5
     for i in range(_layers(weights, "encoder")):
         kernel, bias = weights[f"encoder_kernel{i}"], weights[f"encoder_bias{i}"]
         maps = np.maximum(convolved(maps, kernel, bias, stride=2), 0.0)

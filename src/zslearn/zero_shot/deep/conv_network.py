@@ -9,23 +9,34 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from zslearn.zero_shot.deep.conv_forward import halved
 from zslearn.zero_shot.deep.weights import Arrays, to_arrays
 
 
 class ConvEncoder(nn.Module):
-    """Halving convolutions, the mean and the maximum of every channel, a linear map."""
+    """Halving convolutions, the mean and the maximum of every channel, a linear map.
 
-    def __init__(self, channels: tuple[int, ...], n_codes: int) -> None:
+    Parameters
+    ----------
+    n_in : int
+        Channels of what comes in: 3 of a picture, or those of a trunk's feature map.
+    channels : tuple of int
+        Of the convolutions; none if a trunk has made the feature map.
+    n_codes : int
+        Length of a code.
+    """
+
+    def __init__(self, n_in: int, channels: tuple[int, ...], n_codes: int) -> None:
         super().__init__()
+        widths = (n_in, *channels)
         self.convolutions = nn.ModuleList(
-            nn.Conv2d(a, b, 3, stride=2, padding=1, bias=False) for a, b in pairwise((3, *channels))
+            nn.Conv2d(a, b, 3, stride=2, padding=1, bias=False) for a, b in pairwise(widths)
         )
         self.norms = nn.ModuleList(nn.BatchNorm2d(b) for b in channels)
-        self.out = nn.Linear(2 * channels[-1], n_codes)
+        self.out = nn.Linear(2 * widths[-1], n_codes)
 
-    def forward(self, pictures: torch.Tensor) -> torch.Tensor:
-        """Return codes of pictures of shape (n, 3, height, width)."""
-        maps = pictures - 0.5
+    def forward(self, maps: torch.Tensor) -> torch.Tensor:
+        """Return codes of centered pictures or maps of shape (n, n_in, height, width)."""
         for convolution, norm in zip(self.convolutions, self.norms, strict=True):
             maps = torch.relu(norm(convolution(maps)))
         return self.out(torch.cat([maps.mean(dim=(2, 3)), maps.amax(dim=(2, 3))], dim=1))
@@ -35,26 +46,39 @@ class ConvDecoder(nn.Module):
     """A linear map to a small picture of many channels, and doubling convolutions.
 
     Doubling followed by a convolution is a transposed convolution without its checkered traces.
+
+    Parameters
+    ----------
+    n_codes : int
+        Length of a code.
+    channels : tuple of int
+        Of the layers, in reverse.
+    shape : tuple of int
+        Channels, height and width of what is made.
     """
 
-    def __init__(self, channels: tuple[int, ...], n_codes: int, corner: tuple[int, int]) -> None:
+    def __init__(
+        self, n_codes: int, channels: tuple[int, ...], shape: tuple[int, int, int]
+    ) -> None:
         super().__init__()
-        widths = (*reversed(channels), 3)
-        self.corner = corner
-        self.start = nn.Linear(n_codes, widths[0] * corner[0] * corner[1])
+        widths = (*reversed(channels), shape[0])
+        self.corner, *self.sides = reversed(halved(shape[1:], len(channels)))
+        self.start = nn.Linear(n_codes, widths[0] * self.corner[0] * self.corner[1])
         self.convolutions = nn.ModuleList(
-            nn.Conv2d(a, b, 3, padding=1, bias=b == 3) for a, b in pairwise(widths)
+            nn.Conv2d(a, b, 3, padding=1, bias=i == len(channels) - 1)
+            for i, (a, b) in enumerate(pairwise(widths))
         )
         self.norms = nn.ModuleList(nn.BatchNorm2d(b) for b in widths[1:-1])
 
     def forward(self, codes: torch.Tensor) -> torch.Tensor:
-        """Return pictures of shape (n, 3, height, width), with values between 0 and 1."""
+        """Return maps of the shape; the logistic function makes them a picture."""
         maps = torch.relu(self.start(codes)).reshape(len(codes), -1, *self.corner)
-        for i, convolution in enumerate(self.convolutions):
-            maps = convolution(nn.functional.interpolate(maps, scale_factor=2.0))
+        for i, (height, width) in enumerate(self.sides):
+            maps = nn.functional.interpolate(maps, scale_factor=2.0)[:, :, :height, :width]
+            maps = self.convolutions[i](maps)
             if i < len(self.norms):
                 maps = torch.relu(self.norms[i](maps))
-        return torch.sigmoid(maps)
+        return maps
 
 
 def folded(encoder: ConvEncoder, decoder: ConvDecoder) -> Arrays:

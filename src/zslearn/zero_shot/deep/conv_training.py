@@ -26,6 +26,8 @@ class ConvRecipe:
     ----------
     channels : tuple of int
         Of the encoder's layers; the decoder has them in reverse.
+    trunk : bool
+        Whether maps of a given trunk come in, and not pictures; then the encoder has no layers.
     n_free : int
         Length of the part of a code that no signature says.
     classify, reconstruct : float
@@ -36,6 +38,7 @@ class ConvRecipe:
     """
 
     channels: tuple[int, ...]
+    trunk: bool
     n_free: int
     classify: float
     reconstruct: float
@@ -46,7 +49,7 @@ class ConvRecipe:
 
 
 def train_pictures(
-    pictures: NDArray,
+    maps: NDArray,
     y: NDArray[np.intp],
     S: NDArray,
     recipe: ConvRecipe,
@@ -58,8 +61,8 @@ def train_pictures(
 
     Parameters
     ----------
-    pictures : ndarray of shape (n, height, width, 3)
-        Values between 0 and 1.
+    maps : ndarray of shape (n, height, width, channels)
+        Pictures with values between 0 and 1, or what a trunk made of them.
     y : ndarray of shape (n,)
         Class indices.
     S : ndarray of shape (n_classes, n_dimensions)
@@ -80,11 +83,11 @@ def train_pictures(
     losses : list of float
         Of each step.
     """
-    n_codes, halvings = S.shape[1] + recipe.n_free, 2 ** len(recipe.channels)
-    corner = (pictures.shape[1] // halvings, pictures.shape[2] // halvings)
-    encoder = ConvEncoder(recipe.channels, n_codes).to(device)
-    decoder = ConvDecoder(recipe.channels, n_codes, corner).to(device)
-    X = torch.tensor(np.moveaxis(pictures, 3, 1), dtype=torch.float32, device=device)
+    weights, X = _entered(maps, recipe.trunk, device)
+    n_codes, shape = S.shape[1] + recipe.n_free, (X.shape[1], X.shape[2], X.shape[3])
+    layers = () if recipe.trunk else recipe.channels
+    encoder = ConvEncoder(shape[0], layers, n_codes).to(device)
+    decoder = ConvDecoder(n_codes, recipe.channels, shape).to(device)
     target, table = torch.tensor(y, device=device), torch.tensor(S, dtype=torch.float32).to(device)
     optimizer = torch.optim.AdamW(
         [*encoder.parameters(), *decoder.parameters()],
@@ -97,7 +100,9 @@ def train_pictures(
 
     def step(rows: torch.Tensor) -> torch.Tensor:
         seen = X[rows]
-        seen = torch.where(torch.rand(len(rows), 1, 1, 1, device=device) < 0.5, seen.flip(3), seen)
+        if not recipe.trunk:  # the map of a mirrored picture is not the mirrored map
+            mirrored = torch.rand(len(rows), 1, 1, 1, device=device) < 0.5
+            seen = torch.where(mirrored, seen.flip(3), seen)
         loss = picture_loss(encoder, decoder, (seen, target[rows]), table, recipe)
         optimizer.zero_grad()
         loss.backward()
@@ -107,11 +112,25 @@ def train_pictures(
 
     def looked(number: int) -> None:
         if look is not None:
-            look(folded(encoder, decoder), number)
+            look(weights | folded(encoder, decoder), number)
 
     rng = np.random.RandomState(seed)
     losses = train(step, len(y), recipe.course, rng, look=looked, device=device)
-    return folded(encoder, decoder), losses
+    return weights | folded(encoder, decoder), losses
+
+
+def _entered(maps: NDArray, trunk: bool, device: torch.device) -> tuple[Arrays, torch.Tensor]:
+    """Return what centers and scales maps of a trunk, and what comes in as a tensor."""
+    weights: Arrays = {}
+    if trunk:
+        spread = maps.std(axis=(0, 1, 2))
+        scale = 1.0 / np.where(spread > 1e-6, spread, 1.0)
+        weights = {"trunk_mean": maps.mean(axis=(0, 1, 2)), "trunk_scale": scale}
+        weights = {name: one.astype(np.float32) for name, one in weights.items()}
+        maps = (maps - weights["trunk_mean"]) * weights["trunk_scale"]
+    else:
+        maps = maps - 0.5
+    return weights, torch.tensor(np.moveaxis(maps, 3, 1), dtype=torch.float32, device=device)
 
 
 def picture_loss(
@@ -122,8 +141,8 @@ def picture_loss(
     recipe: ConvRecipe,
 ) -> torch.Tensor:
     """Distance to the signature, cross-entropy, and the reconstruction from signature and rest."""
-    pictures, y = batch
-    codes = encoder(pictures)
+    maps, y = batch
+    codes = encoder(maps)
     said, free = codes[:, : S.shape[1]], codes[:, S.shape[1] :]
     distances = ((said[:, None] - S) ** 2).sum(dim=2)
     loss = ((said - S[y]) ** 2).mean()
@@ -132,6 +151,7 @@ def picture_loss(
     # rest through noise and at a price, so that the rest does not say them again.
     noisy = free + _NOISE * torch.randn_like(free)
     made = decoder(torch.cat([S[y], noisy], dim=1))
-    spread = ((pictures - pictures.mean(dim=0)) ** 2).mean().clamp_min(1e-12)
+    made = made if recipe.trunk else torch.sigmoid(made) - 0.5
+    spread = ((maps - maps.mean(dim=0)) ** 2).mean().clamp_min(1e-12)
     price = 1e-2 * (free**2).mean() if recipe.n_free else 0.0
-    return loss + recipe.reconstruct * (((made - pictures) ** 2).mean() / spread + price)
+    return loss + recipe.reconstruct * (((made - maps) ** 2).mean() / spread + price)
