@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from starlette.requests import Request
@@ -83,12 +85,17 @@ def studio_routes(studio: Studio) -> list[BaseRoute]:
 
 def page_file(name: str) -> Response:
     """Return a file of the page; only those in the package exist."""
-    folder = files("zslearn.serve.studio") / "page"
     ending = name[name.rfind(".") :]
-    known = {file.name for file in folder.iterdir() if file.is_file()}
-    if name not in known or ending not in KINDS:
+    if name not in known_files() or ending not in KINDS:
         raise RequestError(404, f"the page has no file {name!r:.80}.")
-    return Response((folder / name).read_bytes(), media_type=KINDS[ending])
+    return Response(known_files()[name].read_bytes(), media_type=KINDS[ending])
+
+
+@cache
+def known_files() -> dict[str, Traversable]:
+    """Return the files of the page by their names."""
+    folder = files("zslearn.serve.studio") / "page"
+    return {file.name: file for file in folder.iterdir() if file.is_file()}
 
 
 async def page(studio: Studio, request: Request) -> Response:

@@ -1,6 +1,6 @@
 // The map: wheel and pinch zoom, drag pans, Shift or the lasso draws a selection, a rest shows a card.
 
-import { readTheme, toCss } from "./colors.js";
+import { currentTheme, toCss } from "./colors.js";
 import { getPacked } from "./api.js";
 import { fill, h } from "./dom.js";
 import { dress } from "./look.js";
@@ -105,7 +105,7 @@ export class MapView {
       await this.show(this.kind);
       return;
     }
-    if (this.scatter.xy.length !== 2 * studio.n) return;
+    if (this.scatter.xy.length !== 2 * studio.n || studio.answers.answer.length !== studio.n) return;
     this.#dress();
     if (this.scope !== studio.view.scope) {
       this.scope = studio.view.scope;
@@ -116,7 +116,7 @@ export class MapView {
 
   #dress() {
     const { studio, scatter } = this;
-    this.theme = readTheme();
+    this.theme = currentTheme();
     const { selection } = studio.view;
     let selected = null;
     if (selection) {

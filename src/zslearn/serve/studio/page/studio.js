@@ -22,7 +22,7 @@ export class Studio extends EventTarget {
     this.state = null;
     this.classes = new Map();
     this.labels = { truth: NONE, split: new Uint8Array(0), names: null };
-    this.answers = { answer: NONE, margin: new Float32Array(0), second: NONE };
+    this.answers = { answer: NONE, margin: new Float32Array(0) };
     this.revision = -1;
     this.warnings = [];
     this.view = { scope: "all", color: "result", focus: null, sample: null, selection: null, only: null };
