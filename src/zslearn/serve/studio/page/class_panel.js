@@ -6,6 +6,7 @@ import { counted, percent, short, spoken, whole } from "./numbers.js";
 import { dressTile, makeTile } from "./picture.js";
 
 const STEPS = 100;
+const NAMELESS = "No sliders here: the numbers that describe this class have no names.";
 const SHOWN = 12; // pictures that get this answer
 
 /** Dimensions in their groups, in the order of the table. */
@@ -98,7 +99,7 @@ export class ClassPanel {
   #sliders(c) {
     const { dimensions } = this.studio.state;
     this.sliders = new Map();
-    if (!c.row || !dimensions.some((d) => d.meaningful)) return this.#words(c);
+    if (!c.row || !this.studio.named) return this.studio.state.text ? this.#words(c) : h("p", { class: "muted" }, NAMELESS);
     const many = dimensions.length > 24;
     const box = h("div", { class: "sliders" });
     for (const [name, group] of grouped(dimensions)) {

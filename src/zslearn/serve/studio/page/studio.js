@@ -157,6 +157,11 @@ export class Studio extends EventTarget {
     return [...this.classes.values()].filter((c) => c.described);
   }
 
+  /** Whether the dimensions mean something to people, so that they can be sliders and reasons. */
+  get named() {
+    return this.state.dimensions.some((d) => d.meaningful);
+  }
+
   /** The classes that pictures have and nobody has described. */
   get waiting() {
     return [...this.classes.values()].filter((c) => !c.described);
