@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import cache
 from importlib.resources import files
@@ -31,6 +32,7 @@ from zslearn.serve.studio.session import Session, View
 from zslearn.serve.studio.snapshot import snapshot_html
 from zslearn.serve.studio.studio import Studio
 from zslearn.serve.studio.thumbnails import PICTURE
+from zslearn.serve.work import checked
 
 KINDS = {
     ".html": "text/html",
@@ -124,7 +126,11 @@ async def answers(studio: Studio, request: Request) -> Response:
 async def sample_map(studio: Studio, request: Request) -> Response:
     """Send a point for each sample."""
     session, kind = studio.opened(), request.query_params.get("kind", "pca")
-    xy = await server_of(request).pool.run(studio.map, session, kind)
+    # UMAP may take longer than a request may: its first run compiles.
+    if kind == "umap":
+        xy = await asyncio.to_thread(checked, studio.map, session, kind)
+    else:
+        xy = await server_of(request).pool.run(studio.map, session, kind)
     return packed(maps.pack_map(kind, xy))
 
 
