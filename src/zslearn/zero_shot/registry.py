@@ -319,6 +319,17 @@ DEEP: dict[str, Method] = {
         ),
         cost="minutes",
     ),
+    "tf-vaegan": Method(
+        "deep.generators.tf_vaegan:TFVAEGANClassifier",
+        "TF-VAEGAN",
+        ZeroShotTags(
+            closed_form=False,
+            deterministic=False,
+            separable=False,
+            reference="Narayan, Gupta, Khan, Snoek & Shao, ECCV 2020",
+        ),
+        cost="minutes",
+    ),
 }
 
 # What chooses among the methods; no method of its own.

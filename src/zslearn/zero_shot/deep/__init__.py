@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from zslearn.zero_shot.deep.generators.cada_vae import CADAVAEClassifier
     from zslearn.zero_shot.deep.generators.f_clswgan import FCLSWGANClassifier
     from zslearn.zero_shot.deep.generators.f_vaegan import FVAEGANClassifier
+    from zslearn.zero_shot.deep.generators.tf_vaegan import TFVAEGANClassifier
 
 __all__ = [
     "CADAVAEClassifier",
@@ -33,6 +34,7 @@ __all__ = [
     "DeepSemanticAutoencoder",
     "FCLSWGANClassifier",
     "FVAEGANClassifier",
+    "TFVAEGANClassifier",
 ]
 
 __getattr__, __dir__ = lazy_names(

@@ -16,6 +16,7 @@ from zslearn.zero_shot.deep import (  # noqa: E402
     CADAVAEClassifier,
     FCLSWGANClassifier,
     FVAEGANClassifier,
+    TFVAEGANClassifier,
 )
 
 QUICK = {
@@ -31,6 +32,17 @@ QUICK = {
         device="cpu",
     ),
     "f-vaegan": FVAEGANClassifier(
+        n_hidden=64,
+        learning_rate=3e-3,
+        n_critic=2,
+        adversarial=1.0,
+        n_steps=300,
+        n_synthetic=20,
+        softmax_penalty=1e-4,
+        batch_size=96,
+        device="cpu",
+    ),
+    "tf-vaegan": TFVAEGANClassifier(
         n_hidden=64,
         learning_rate=3e-3,
         n_critic=2,
@@ -115,6 +127,60 @@ def test_numpy_synthesises_what_torch_does(kind):
     got = synthesise(game.arrays(), Z, S[0])
     assert np.ptp(got) > 0
     np.testing.assert_allclose(got, wanted, atol=1e-6)
+
+
+def fed_back():
+    """A game of which every part is away from its start, and noise with a class."""
+    from zslearn.zero_shot.deep.generators.adversarial import Rules
+    from zslearn.zero_shot.deep.generators.feedback import FeedbackGame
+
+    rng = np.random.default_rng(0)
+    X, S = rng.random((6, 5), dtype=np.float32), rng.random((3, 4), dtype=np.float32)
+    rules = Rules(7, 1e-3, decoding=0.01, feedback=0.5)
+    game = FeedbackGame(X, np.arange(6) % 3, S, rules, None, torch.device("cpu"))
+    for network in (game.generator, game.decoder, game.feedback):
+        for tensor in network.values():
+            tensor.data.mul_(50)
+    return game, rng.standard_normal((6, 4)).astype(np.float32)
+
+
+def test_numpy_synthesises_with_feedback_what_torch_does():
+    from zslearn.zero_shot.deep.generators.f_vaegan import decoded
+    from zslearn.zero_shot.deep.generators.tf_vaegan import synthesized_twice
+
+    game, Z = fed_back()
+    s = game.S[0].numpy()
+    with torch.no_grad():
+        once, twice = (
+            game.generated(torch.tensor(Z), game.S[:1].repeat(6, 1)).numpy()
+            for game.with_feedback in (False, True)
+        )
+    assert np.abs(once - twice).max() > 0.01
+    weights = game.arrays()
+    np.testing.assert_allclose(synthesized_twice(weights, Z, s, 0.5), twice, atol=1e-6)
+    np.testing.assert_allclose(synthesized_twice(weights, Z, s, 0.0), once, atol=1e-6)
+    np.testing.assert_allclose(decoded(weights, Z, s), once, atol=1e-6)
+
+
+def test_the_softmax_sees_features_hidden_layer_and_decoded_signature():
+    game, _ = fed_back()
+    X = game.X.numpy()
+    got = TFVAEGANClassifier()._represented(game.arrays(), X)
+    with torch.no_grad():
+        H = game.noticed(game.X)
+        found = H @ game.decoder["decoder_W1"] + game.decoder["decoder_b1"]
+    wanted = [X, H.numpy(), (found / found.norm(dim=1, keepdim=True)).numpy()]
+    np.testing.assert_allclose(got, np.hstack(wanted), atol=1e-6)
+
+
+def test_feedback_is_trained_in_every_second_step():
+    game, _ = fed_back()
+    fed, rows = [], torch.arange(6)
+    for _ in range(3):
+        before = game.feedback["feedback_W0"].detach().clone()
+        game.step(rows)
+        fed.append(not torch.equal(before, game.feedback["feedback_W0"].detach()))
+    assert fed == [False, True, False]
 
 
 def test_numpy_encodes_what_torch_does():

@@ -14,12 +14,14 @@ from zslearn.zero_shot.deep.generators.aligned import (  # noqa: E402
     N_CODE,
     AlignedGame,
 )
+from zslearn.zero_shot.deep.generators.feedback import FeedbackGame  # noqa: E402
 from zslearn.zero_shot.deep.generators.networks import normal, start, xavier  # noqa: E402
 from zslearn.zero_shot.deep.generators.objectives import (  # noqa: E402
     critic_loss,
     kl_divergence,
     leaky,
     wasserstein_distance,
+    weighted_l1,
 )
 
 
@@ -230,3 +232,84 @@ def test_variational_loss_has_the_gradient_of_finite_differences_and_its_closed_
     # ½ for every feature, whatever it should be.
     nothing = tuple(torch.zeros_like(tensor) for tensor in at)
     assert loss(*nothing).item() == pytest.approx(3 * np.log(2))
+
+
+def test_weighted_error_is_the_released_one_and_has_the_gradient_of_finite_differences():
+    found, wanted = double(4, 3), double(4, 3, seed=1)
+    gaps = (found - wanted).numpy()
+    weights = gaps**2 / np.sqrt((gaps**2).sum(axis=1, keepdims=True))
+    assert weighted_l1(found, wanted).item() == pytest.approx((weights * np.abs(gaps)).sum() / 4)
+    assert torch.autograd.gradcheck(lambda M: weighted_l1(M, wanted), found.requires_grad_())
+    equal = wanted.clone().requires_grad_()
+    weighted_l1(equal, wanted).backward()
+    assert not equal.grad.any()
+
+
+def feedback_game(feedback):
+    X, S = np.random.default_rng(0).random((4, 3)), np.random.default_rng(1).random((2, 2))
+    torch.manual_seed(0)
+    rules = Rules(5, 1e-3, adversarial=2.0, decoding=0.5, feedback=feedback)
+    game = FeedbackGame(X, np.arange(4) % 2, S, rules, None, None)
+    for name in PARTS:
+        weights = getattr(game, name)
+        setattr(game, name, {key: 30 * one.detach().double() for key, one in weights.items()})
+    return game
+
+
+PARTS = ("generator", "encoder", "decoder", "feedback", "critic")
+
+
+def at_weights(game, tensors, loss):
+    """The loss with other weights and the same noise."""
+    torch.manual_seed(3)
+    given = iter(tensors)
+    for name in PARTS[:-1]:
+        setattr(game, name, {key: next(given) for key in getattr(game, name)})
+    return loss(torch.arange(4))
+
+
+def weights_of(game):
+    return [one for name in PARTS[:-1] for one in getattr(game, name).values()]
+
+
+def test_loss_with_feedback_has_the_gradient_of_finite_differences():
+    # No gradient goes through what is fed back: h is held, as the generator's input is.
+    game = feedback_game(0.7)
+    game.with_feedback = True
+    tensors = [one.requires_grad_() for one in weights_of(game)]
+    noticed = game.noticed
+    held: list[torch.Tensor] = []
+
+    def remembered(X):
+        if torch.is_grad_enabled():
+            return noticed(X)
+        held.append(noticed(X))
+        return held[-1]
+
+    game.noticed = remembered
+    at_weights(game, tensors, game.whole_loss)
+    first = list(held)
+    assert len(first) == 2  # of the noise and of the codes
+
+    def loss(*given):
+        now = iter(first)
+        game.noticed = lambda X: noticed(X) if torch.is_grad_enabled() else next(now)
+        return at_weights(game, given, game.whole_loss)
+
+    assert torch.autograd.gradcheck(loss, tuple(tensors), fast_mode=True)
+
+
+def test_without_weight_the_feedback_changes_nothing():
+    game = feedback_game(0.0)
+    losses = []
+    for game.with_feedback in (False, True):
+        torch.manual_seed(3)
+        losses.append(game.whole_loss(torch.arange(4)).item())
+    assert losses[0] == losses[1]
+    # Without a weight of the decoder either, the loss is that of the variational game.
+    game.rules = Rules(5, 1e-3, adversarial=2.0)
+    torch.manual_seed(3)
+    got = game.whole_loss(torch.arange(4)).item()
+    torch.manual_seed(3)
+    wanted = 2.0 * game.generator_loss(game.y) + game.variational_loss(game.X, game.S[game.y])
+    assert got == pytest.approx(wanted.item())

@@ -40,6 +40,10 @@ class Rules:
         Weight of the cross entropy of synthesised samples under a softmax of the seen classes.
     adversarial : float
         Weight of the critic's judgment beside the loss of a variational autoencoder.
+    decoding : float
+        Weight of the error of decoded signatures, where there is a decoder of them.
+    feedback : float
+        Weight of what that decoder feeds back to the generator.
     """
 
     n_hidden: int
@@ -48,6 +52,8 @@ class Rules:
     penalty: float = 10.0
     classification: float = 0.0
     adversarial: float = 1.0
+    decoding: float = 0.0
+    feedback: float = 0.0
 
 
 class WassersteinGame:
@@ -96,7 +102,7 @@ class WassersteinGame:
     def adam(self, *networks: Tensors) -> torch.optim.Optimizer:
         """Return the optimizer of some networks."""
         every = [tensor for network in networks for tensor in network.values()]
-        return torch.optim.Adam(every, lr=self.rules.learning_rate, betas=(0.5, 0.999))
+        return torch.optim.Adam(every, lr=self.rules.learning_rate, betas=(0.5, 0.999), fused=True)
 
     def step(self, rows: torch.Tensor) -> torch.Tensor:
         """Train the critic on random batches, then the generator on the one given."""

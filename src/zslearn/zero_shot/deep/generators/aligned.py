@@ -92,7 +92,9 @@ class AlignedGame:
             inward, outward = max(1, round(width * inward)), max(1, round(width * outward))
             self.networks |= start(f"{side}_encoder", (n, inward, 2 * N_CODE), xavier, device)
             self.networks |= start(f"{side}_decoder", (N_CODE, outward, n), xavier, device)
-        self.optimizer = torch.optim.Adam(self.networks.values(), lr=learning_rate, amsgrad=True)
+        self.optimizer = torch.optim.Adam(
+            self.networks.values(), lr=learning_rate, amsgrad=True, fused=True
+        )
 
     def step(self, rows: torch.Tensor) -> torch.Tensor:
         """Take one step."""

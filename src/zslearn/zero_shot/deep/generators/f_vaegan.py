@@ -29,8 +29,8 @@ class FVAEGANClassifier(GenerativeClassifier):
 
     What differs from the paper: 512 hidden units, not 4,096; no second critic for unlabelled
     samples (D2), which is transductive; the encoder has one hidden layer; and the points named
-    there. TF-VAEGAN adds a decoder of signatures and feedback from it, which is not here. Fitting
-    needs PyTorch (``pip install 'zslearn[deep]'``); predicting and loading do not.
+    there. `TFVAEGANClassifier` adds a decoder of signatures and feedback from it. Fitting needs
+    PyTorch (``pip install 'zslearn[deep]'``); predicting and loading do not.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ import torch
 Tensors = Mapping[str, torch.Tensor]
 # Of leaky rectified layers in all adversarial methods here.
 SLOPE = 0.2
-# Keeps the gradient of a root finite where two posteriors are equal.
+# Keeps the gradient of a root finite where two posteriors, or two rows, are equal.
 _TINY = 1e-12
 
 
@@ -40,6 +40,18 @@ def wasserstein_distance(
     """
     spread = (0.5 * log_variance).exp() - (0.5 * other_log_variance).exp()
     return (((mean - other_mean) ** 2 + spread**2).sum(dim=1) + _TINY).sqrt()
+
+
+def weighted_l1(found: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """Return the mean over rows of Σ |d|³ / ‖d‖ with d the difference: |d| weighted by d² / ‖d‖.
+
+    Examples
+    --------
+    >>> round(weighted_l1(torch.tensor([[3.0, 0.0]]), torch.tensor([[0.0, 4.0]])).item(), 3)
+    18.2
+    """
+    gaps = (found - wanted).abs()
+    return ((gaps**3).sum(dim=1) / ((gaps**2).sum(dim=1) + _TINY).sqrt()).mean()
 
 
 def critic_loss(
