@@ -30,6 +30,35 @@ class Choice(NamedTuple):
     margin: NDArray[np.float32]
 
 
+class Others(NamedTuple):
+    """The best two of each sample among all columns but one, which a slider changes.
+
+    Attributes
+    ----------
+    place : int
+        The column left out.
+    best, second : ndarray of shape (n_samples,)
+        Columns.
+    top, next : ndarray of shape (n_samples,), float32
+        Their scores.
+    """
+
+    place: int
+    best: NDArray[np.intp]
+    top: NDArray[np.float32]
+    second: NDArray[np.intp]
+    next: NDArray[np.float32]
+
+    def with_column(self, column: NDArray[np.float32]) -> Choice:
+        """Return the best and the second class with the scores of the column left out."""
+        wins = _ahead(column, self.place, self.top, self.best)
+        follows = ~wins & _ahead(column, self.place, self.next, self.second)
+        best = np.where(wins, self.place, self.best)
+        second = np.where(wins, self.best, np.where(follows, self.place, self.second))
+        behind = np.where(wins, self.top, np.where(follows, column, self.next))
+        return Choice(best, second, np.where(wins, column, self.top) - behind)
+
+
 class Board:
     """The score matrix of one fitted method, kept in step with the classes.
 
@@ -54,6 +83,9 @@ class Board:
         self._biased = self.scores
         self._bias: float | None = None
         self._fresh: list[int] = []
+        # The column that changed last, and the best two of all others while nothing else changes.
+        self._edited: int | None = None
+        self._others: Others | None = None
 
     def sync(self, classes: Mapping[int, BoardClass]) -> None:
         """Score the classes that are new or changed, and drop those that are gone."""
@@ -64,13 +96,14 @@ class Board:
         self.seen = np.fromiter((one.seen for one in classes.values()), bool, len(classes))
         if stale and (not self._separable or len(stale) > max(4, len(classes) // 2)):
             self.scores = self._whole(classes).scores(self.ready).astype(np.float32, copy=False)
-            self._bias = None
+            self._bias = self._edited = None
         else:
             places = {number: place for place, number in enumerate(wanted.tolist())}
             for one in stale:
                 column = self.with_class(one).column(self.ready, self.key(one))
                 self.scores[:, places[one.id]] = column
                 self._fresh.append(places[one.id])
+                self._edited = places[one.id] if len(stale) == 1 else None
         self._scored = {one.id: one.row for one in classes.values()}
 
     def choose(self, bias: float) -> Choice:
@@ -82,24 +115,25 @@ class Board:
             What is subtracted from the scores of seen classes.
         """
         scores = self.biased(bias)
-        rows = np.arange(self.n)
-        best = scores.argmax(axis=1)
         if scores.shape[1] < 2:
+            best = scores.argmax(axis=1)
             return Choice(best, best, np.zeros(self.n, np.float32))
-        top = scores[rows, best]
-        scores[rows, best] = NOBODY
-        second = scores.argmax(axis=1)
-        margin = top - scores[rows, second]
-        scores[rows, best] = top
-        return Choice(best, second, margin)
+        if self._edited is None or scores.shape[1] < 3:
+            best, top, second, after = _best_two(scores)
+            return Choice(best, second, top - after)
+        if self._others is None:
+            self._others = _without(scores, self._edited)
+        return self._others.with_column(scores[:, self._edited])
 
     def biased(self, bias: float) -> NDArray[np.float32]:
         """Return the scores with a bias against seen classes; the board's own array."""
         against = (bias * self.seen).astype(np.float32)
         if self._bias != bias or self._biased.shape != self.scores.shape:
-            self._biased, self._bias = self.scores - against, bias
+            self._biased, self._bias, self._others = self.scores - against, bias, None
         else:
             for place in self._fresh:
+                if self._others is not None and self._others.place != place:
+                    self._others = None
                 self._biased[:, place] = self.scores[:, place] - against[place]
         self._fresh = []
         return self._biased
@@ -130,8 +164,37 @@ class Board:
         scores = np.zeros((self.n, len(wanted)), np.float32)
         kept = places >= 0
         scores[:, kept] = self.scores[:, places[kept]]
-        self.scores, self.ids, self._bias = scores, wanted, None
+        self.scores, self.ids = scores, wanted
+        self._bias = self._edited = None
 
 
 def _same(one: Any, other: NDArray[np.float64]) -> bool:
     return one is other or (one is not None and np.array_equal(one, other))
+
+
+def _best_two(scores: NDArray[np.float32]) -> tuple[NDArray[Any], ...]:
+    """Return best column, its score, second column, its score; ties go to the first column."""
+    rows = np.arange(len(scores))
+    best = scores.argmax(axis=1)
+    top = scores[rows, best]
+    scores[rows, best] = NOBODY
+    second = scores.argmax(axis=1)
+    after = scores[rows, second]
+    scores[rows, best] = top
+    return best, top, second, after
+
+
+def _without(scores: NDArray[np.float32], place: int) -> Others:
+    """Return the best two of all columns but one."""
+    column = scores[:, place].copy()
+    scores[:, place] = NOBODY
+    found = Others(place, *_best_two(scores))
+    scores[:, place] = column
+    return found
+
+
+def _ahead(
+    column: NDArray[np.float32], place: int, other: NDArray[np.float32], at: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Say where a column is ahead of others; a tie goes to the first column."""
+    return (column > other) | ((column == other) & (place < at))

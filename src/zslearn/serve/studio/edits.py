@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -83,7 +84,7 @@ class State:
         """Return the class of that name, if there is one."""
         return next((one for one in self.classes.values() if one.name == name), None)
 
-    @property
+    @cached_property
     def described(self) -> dict[int, BoardClass]:
         """The classes that samples can be answered with."""
         return {number: one for number, one in self.classes.items() if one.described}

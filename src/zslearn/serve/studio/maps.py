@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import normalize
 
 from zslearn._optional import require
+from zslearn.core.nearest import row_norms
 from zslearn.serve.errors import RequestError
+from zslearn.serve.studio.collection import Collection
 from zslearn.serve.studio.packed import pack
 from zslearn.serve.studio.session import Session
 
 # The axes are learned on so many rows, spread over all.
 MOST_ROWS = 4000
+# Rows that are placed at a time.
+BLOCK = 4096
 # More rows are placed by UMAP in minutes only.
 MOST_UMAP = 20_000
 
@@ -37,21 +43,35 @@ def make_map(session: Session, kind: str) -> NDArray[np.float32]:
         linear = session.fitted(session.view.state.method).linear
         if linear is None:
             raise RequestError(409, "this method does not encode samples; choose SAE or a ridge.")
-        return _scaled(_components(linear.project(session.collection.X)[0].z))
+        X = session.collection.X
+        blocks = (X[start : start + BLOCK] for start in range(0, len(X), BLOCK))
+        return _scaled(_components(np.vstack([linear.project(block)[0].z for block in blocks])))
     if kind == "umap":
         return _scaled(_umap(session))
     if kind != "pca":
         raise RequestError(404, f"there is no map {kind!r:.40}; there are pca, attributes, umap.")
-    return _scaled(_components(normalize(np.asarray(session.collection.X, np.float32))))
+    return feature_map(session.collection)
 
 
-def _components(X: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Return the first two principal components."""
-    rows = X[:: max(1, len(X) // MOST_ROWS)]
-    k = min(2, *rows.shape)
-    pca = PCA(k, svd_solver="randomized", random_state=0).fit(rows)
-    found: NDArray[np.floating] = pca.transform(X)
-    return found if k == 2 else np.hstack([found, np.zeros((len(X), 2 - k))])
+def feature_map(collection: Collection) -> NDArray[np.float32]:
+    """Return a point for each sample by the principal components of the features."""
+    return _scaled(_components(collection.X, unit=True))
+
+
+def _components(X: NDArray[Any], *, unit: bool = False) -> NDArray[np.floating]:
+    """Return the first two principal components, of rows scaled to unit length if asked for."""
+    rows = np.asarray(X[:: -(-len(X) // MOST_ROWS)], np.float32)
+    rows = normalize(rows) if unit else rows
+    pca = PCA(min(2, *rows.shape), svd_solver="randomized", random_state=0).fit(rows)
+    found = np.zeros((len(X), 2), np.float32)
+    for start in range(0, len(X), BLOCK):
+        block = np.asarray(X[start : start + BLOCK], np.float32)
+        points = block @ pca.components_.T.astype(np.float32)
+        if unit:
+            lengths = row_norms(block)
+            points /= np.where(lengths > 0, lengths, 1)[:, None]
+        found[start : start + BLOCK, : len(pca.components_)] = points
+    return found
 
 
 def _umap(session: Session) -> NDArray[np.floating]:

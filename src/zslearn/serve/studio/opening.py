@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from zslearn.persistence import load
 from zslearn.serve.application import create_app
 from zslearn.serve.settings import ServerSettings
 from zslearn.serve.studio.collection import Collection, open_animals, open_shapes
+from zslearn.serve.studio.maps import feature_map
 from zslearn.serve.studio.own_data import (
     Report,
     class_table,
@@ -124,11 +126,14 @@ def show(studio: Studio, gathered: Gathered) -> None:
     try:
         _report(studio, "Fitting the first method", 0, 1)
         folder = project.path.with_name(f"{project.path.name}.models")
-        session = Session(collection, project, studio.events, folder=folder, model=model)
+        with ThreadPoolExecutor(1, "zslearn-studio-map") as beside:
+            placed = beside.submit(feature_map, collection)
+            session = Session(collection, project, studio.events, folder=folder, model=model)
+            xy = placed.result()
     except BaseException:
         project.close()
         raise
-    studio.open(session)
+    studio.open(session, xy)
 
 
 def _report(studio: Studio, text: str, done: int, total: int) -> None:

@@ -43,6 +43,7 @@ class Project:
 
     def __init__(self, path: Path, data: dict[str, Any]) -> None:
         self.path = Path(path)
+        self._edits: Edits | None = None
         if not self.path.parent.is_dir():
             raise MissingFileError(f"There is no folder {str(self.path.parent)!r}; create it.")
         with _told(self.path):
@@ -56,17 +57,19 @@ class Project:
 
     def edits(self) -> Edits:
         """Return the edits in the order they were made."""
-        with _told(self.path):
-            rows = self._base.execute("SELECT edit, undone FROM edits ORDER BY number").fetchall()
-            done = [json.loads(edit) for edit, undone in rows if not undone]
-            return Edits(done, [json.loads(edit) for edit, undone in rows if undone])
+        if self._edits is None:
+            self._edits = self._read()
+        return self._edits
 
     def add(self, edit: dict[str, Any]) -> None:
         """Keep an edit; what was undone can no longer be done again."""
+        done = self.edits().done
         with _told(self.path, writing=True), self._transaction():
             self._base.execute("DELETE FROM edits WHERE undone")
             text = json.dumps(edit, allow_nan=False)
             self._base.execute("INSERT INTO edits (edit) VALUES (?)", (text,))
+        # Every answer says what undo would do: the file is not read for that.
+        self._edits = Edits([*done, json.loads(text)], [])
 
     def undo(self) -> bool:
         """Undo the last edit; False if there is none."""
@@ -120,7 +123,14 @@ class Project:
             )
         self.edits()
 
+    def _read(self) -> Edits:
+        with _told(self.path):
+            rows = self._base.execute("SELECT edit, undone FROM edits ORDER BY number").fetchall()
+            done = [json.loads(edit) for edit, undone in rows if not undone]
+            return Edits(done, [json.loads(edit) for edit, undone in rows if undone])
+
     def _mark(self, find: str, undone: int) -> bool:
+        self._edits = None
         with _told(self.path, writing=True), self._transaction():
             number = self._base.execute(find).fetchone()[0]
             if number is None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from starlette.requests import Request
@@ -29,6 +32,7 @@ from zslearn.serve.studio.session import Session, View
 from zslearn.serve.studio.snapshot import snapshot_html
 from zslearn.serve.studio.studio import Studio
 from zslearn.serve.studio.thumbnails import PICTURE
+from zslearn.serve.work import checked
 
 KINDS = {
     ".html": "text/html",
@@ -83,12 +87,17 @@ def studio_routes(studio: Studio) -> list[BaseRoute]:
 
 def page_file(name: str) -> Response:
     """Return a file of the page; only those in the package exist."""
-    folder = files("zslearn.serve.studio") / "page"
     ending = name[name.rfind(".") :]
-    known = {file.name for file in folder.iterdir() if file.is_file()}
-    if name not in known or ending not in KINDS:
+    if name not in known_files() or ending not in KINDS:
         raise RequestError(404, f"the page has no file {name!r:.80}.")
-    return Response((folder / name).read_bytes(), media_type=KINDS[ending])
+    return Response(known_files()[name].read_bytes(), media_type=KINDS[ending])
+
+
+@cache
+def known_files() -> dict[str, Traversable]:
+    """Return the files of the page by their names."""
+    folder = files("zslearn.serve.studio") / "page"
+    return {file.name: file for file in folder.iterdir() if file.is_file()}
 
 
 async def page(studio: Studio, request: Request) -> Response:
@@ -117,7 +126,11 @@ async def answers(studio: Studio, request: Request) -> Response:
 async def sample_map(studio: Studio, request: Request) -> Response:
     """Send a point for each sample."""
     session, kind = studio.opened(), request.query_params.get("kind", "pca")
-    xy = await server_of(request).pool.run(studio.map, session, kind)
+    # UMAP may take longer than a request may: its first run compiles.
+    if kind == "umap":
+        xy = await asyncio.to_thread(checked, studio.map, session, kind)
+    else:
+        xy = await server_of(request).pool.run(studio.map, session, kind)
     return packed(maps.pack_map(kind, xy))
 
 

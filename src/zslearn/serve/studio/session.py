@@ -91,6 +91,7 @@ class Session:
         first = offered[0] if usual else str(collection.first)
         seen = self.methods.fitted(first).classifier.seen_classes_
         self.start = begin(table, map(str, seen), labels, first)
+        self._ranges = self._find_ranges()
         self._label_names, self._label_of = _numbered(collection)
         self.kept = replayed(self.start, self._usable(project.edits().done))
         self.view = self._shown(self.kept, 1)
@@ -162,6 +163,9 @@ class Session:
 
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the smallest and largest value of each dimension over the training classes."""
+        return self._ranges
+
+    def _find_ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         every = list(self.start.classes.values())
         rows = np.stack([one.row for one in every if one.seen] or [one.row for one in every])
         return rows.min(axis=0), rows.max(axis=0)

@@ -57,8 +57,10 @@ class Studio:
         self._newest: dict[tuple[str, Any], int] = {}
         self._maps: dict[tuple[Any, ...], NDArray[np.float32]] = {}
 
-    def open(self, session: Session) -> None:
-        """Show a session from now on."""
+    def open(self, session: Session, xy: NDArray[np.float32] | None = None) -> None:
+        """Show a session from now on; `xy` is its first map, if it is made already."""
+        if xy is not None:
+            self._maps["pca",] = xy
         self.thumbnails = Thumbnails(session.collection)
         self.session, self.progress = session, None
         self.events.publish("changed", {"revision": session.view.revision, "by": ""})

@@ -70,7 +70,7 @@ def answers_of(session: Session, view: View, *, of_two: bool = False, **more: An
         "bias": session.bias(),
         **more,
     }
-    arrays = {"answer": answers.answer, "margin": answers.margin, "second": answers.second}
+    arrays = {"answer": answers.answer, "margin": answers.margin}
     if view.two is not None:
         head["two"] = _two(session, view)
         arrays["answer2"] = view.two.answer

@@ -73,3 +73,12 @@ def legend(page):
     items = page.locator("#view-map .legend li").all_inner_texts()
     found = [re.match(r"(.*?)\s+([\d,]+)$", item.strip(), flags=re.S) for item in items]
     return {match[1].strip(): int(match[2].replace(",", "")) for match in found}
+
+
+def wait_until(page, holds, seconds=20):
+    """Let the page go on until something outside of it holds."""
+    for _ in range(20 * seconds):
+        if holds():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("it did not happen")

@@ -6,7 +6,15 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import expect
 
-from tests.serve.studio.page.people import class_item, describe, legend, move, percent, slider
+from tests.serve.studio.page.people import (
+    class_item,
+    describe,
+    legend,
+    move,
+    percent,
+    slider,
+    wait_until,
+)
 
 
 def figures(visitor, name):
@@ -49,6 +57,7 @@ def test_like_another_class_then_sliders_answer_while_they_move(page, visitor):
         move(slider(page, word), 1)
     found = lambda: figures(visitor, waiting.name)  # noqa: E731
     page.wait_for_function("() => document.querySelector('#announcements').textContent")
+    wait_until(page, lambda: edits[-1]["final"])
     expect(page.locator(".score")).to_contain_text(f"{found()['right']} of {found()['count']}")
     assert found()["right"] > max(before, found()["count"] / 2)
     # On the way without a button, and kept at the end.

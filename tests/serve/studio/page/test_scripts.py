@@ -3,7 +3,9 @@
 import base64
 import json
 import os
+import re
 import subprocess
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -111,3 +113,16 @@ def test_the_scripts_do_what_they_say(script, fixtures):
     assert done.returncode == 0, done.stdout + done.stderr
     assert "# fail 0" in done.stdout
     assert "# pass 0" not in done.stdout
+
+
+def test_the_page_asks_for_all_its_modules_at_once():
+    folder = files("zslearn.serve.studio") / "page"
+    modules, waiting = {"main.js"}, ["main.js"]
+    while waiting:
+        text = (folder / waiting.pop()).read_text("utf-8")
+        found = set(re.findall(r'from "\./(\w+\.js)"', text)) - modules
+        modules |= found
+        waiting += found
+    page = (folder / "index.html").read_text("utf-8")
+    preloaded = re.findall(r'rel="modulepreload" href="page/(\w+\.js)"', page)
+    assert sorted([*preloaded, "main.js"]) == sorted(modules)

@@ -9,6 +9,7 @@ import { bars, forAnswer } from "./reasons.js";
 
 const RANKED = 5;
 const SLIDERS = 8;
+const NAMELESS = "No reasons here: the numbers that describe these classes have no names of their own.";
 
 export class CardPanel {
   /** @param {{studio: object, element: HTMLElement, announce: Function, fail: Function}} parts */
@@ -108,6 +109,7 @@ export class CardPanel {
       return h("p", { class: "muted" }, "This method does not split its scores by attribute.");
     }
     const { studio } = this;
+    if (!studio.named) return h("p", { class: "muted" }, NAMELESS);
     const { winner, other, ...split } = forAnswer(reasons, answer, studio.state.dimensions);
     const [given, right] = [studio.nameOf(winner), studio.nameOf(other)];
     const found = bars(split);
@@ -167,7 +169,7 @@ export class CardPanel {
   }
 
   #intervention({ encoded, encoded_range, reasons }) {
-    if (!encoded) return null;
+    if (!encoded || !this.studio.named) return null;
     const { dimensions } = this.studio.state;
     const shown = this.#important(encoded, reasons);
     const reset = h("button", { type: "button", onclick: () => this.open(this.sample) }, "Reset");

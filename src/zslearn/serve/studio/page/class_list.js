@@ -122,11 +122,7 @@ export class ClassList {
     const statistics = studio.statistics();
     for (const [id, item] of this.items) {
       const c = statistics.get(id);
-      if (!c) continue;
-      item.button.setAttribute("aria-pressed", String(studio.view.focus === id));
-      item.count.textContent = countOf(c);
-      item.accuracy.textContent = percent(c.accuracy);
-      item.bar.style.setProperty("--part", String(c.accuracy ?? 0));
+      if (c) write(item, c, studio.view.focus === id);
     }
     this.#summarize();
   }
@@ -138,12 +134,25 @@ export class ClassList {
       ["Trained classes", percent(summary?.seen), "Accuracy on classes with training pictures"],
       ["H", percent(summary?.h), "Harmonic mean of the two"],
     ].filter(([, value]) => value !== "–");
+    if (this.summarized === String(tiles)) return;
+    this.summarized = String(tiles);
     this.summary.hidden = !tiles.length;
     fill(
       this.summary,
       tiles.map(([name, value, title]) => h("div", { title }, h("dt", {}, name), h("dd", {}, value))),
     );
   }
+}
+
+// A slider changes few lines of many; the others are not touched, so that they are not laid out.
+function write(item, c, chosen) {
+  const key = `${c.right} ${c.count} ${c.answered} ${chosen}`;
+  if (item.key === key) return;
+  item.key = key;
+  item.button.setAttribute("aria-pressed", String(chosen));
+  item.count.textContent = countOf(c);
+  item.accuracy.textContent = percent(c.accuracy);
+  item.bar.style.setProperty("--part", String(c.accuracy ?? 0));
 }
 
 function countOf(c) {

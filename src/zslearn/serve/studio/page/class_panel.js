@@ -3,9 +3,10 @@
 import { getJson } from "./api.js";
 import { fill, h, newId } from "./dom.js";
 import { counted, percent, short, spoken, whole } from "./numbers.js";
-import { makeTile } from "./picture.js";
+import { dressTile, makeTile } from "./picture.js";
 
 const STEPS = 100;
+const NAMELESS = "No sliders here: the numbers that describe this class have no names.";
 const SHOWN = 12; // pictures that get this answer
 
 /** Dimensions in their groups, in the order of the table. */
@@ -78,6 +79,7 @@ export class ClassPanel {
     this.result = h("div", { class: "result" });
     this.warnings = h("ul", { class: "warnings" });
     this.strip = h("div", { class: "strip" });
+    this.tiles = new Map();
     fill(
       this.element,
       h("label", { for: rename, class: "muted small" }, c.seen ? "Class of the training" : "New class"),
@@ -97,7 +99,7 @@ export class ClassPanel {
   #sliders(c) {
     const { dimensions } = this.studio.state;
     this.sliders = new Map();
-    if (!c.row || !dimensions.some((d) => d.meaningful)) return this.#words(c);
+    if (!c.row || !this.studio.named) return this.studio.state.text ? this.#words(c) : h("p", { class: "muted" }, NAMELESS);
     const many = dimensions.length > 24;
     const box = h("div", { class: "sliders" });
     for (const [name, group] of grouped(dimensions)) {
@@ -225,13 +227,15 @@ export class ClassPanel {
   #showStrip(id) {
     const { studio, loader } = this;
     const rows = surest(id, studio.answers, studio.rows(), SHOWN);
-    const key = `${id}:${rows}`;
-    if (this.stripOf === key && this.strip.childElementCount) return;
-    this.stripOf = key;
-    fill(
-      this.strip,
-      rows.map((i) => makeTile({ studio, loader, i, side: 50, onclick: () => studio.look({ sample: i }) })),
-    );
+    const tiles = rows.map((i) => {
+      const tile = this.tiles.get(i);
+      if (!tile) return makeTile({ studio, loader, i, side: 50, onclick: () => studio.look({ sample: i }) });
+      dressTile(studio, tile, i);
+      return tile;
+    });
+    const same = tiles.length === this.strip.childElementCount && tiles.every((tile, k) => tile === this.strip.children[k]);
+    this.tiles = new Map(rows.map((i, k) => [i, tiles[k]]));
+    if (!same) fill(this.strip, tiles);
   }
 
   async #edit(message) {

@@ -34,12 +34,20 @@ export function toCss(number) {
 /** The same color with another strength. */
 export const faded = (number, alpha) => ((number & 0xffffff00) | Math.round(255 * alpha)) >>> 0;
 
-/** The colors the map needs, from the custom properties of the page. */
-export function readTheme() {
+let lastTheme = null;
+
+/** The colors the map needs; read once for light and dark, since reading makes the browser wait. */
+export function currentTheme() {
+  const { matches } = matchMedia("(prefers-color-scheme: dark)");
+  if (lastTheme?.dark !== matches) lastTheme = readTheme();
+  return lastTheme;
+}
+
+function readTheme() {
   const style = getComputedStyle(document.documentElement);
   const names = ["surface", "text", "muted", "right", "wrong", "focus", "accent", "faint"];
-  const theme = Object.fromEntries(
+  const colors = Object.fromEntries(
     names.map((name) => [name, hexToNumber(style.getPropertyValue(`--${name}`))]),
   );
-  return { ...theme, dark: style.getPropertyValue("--dark").trim() === "1" };
+  return { ...colors, dark: style.getPropertyValue("--dark").trim() === "1" };
 }

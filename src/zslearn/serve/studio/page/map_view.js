@@ -1,6 +1,6 @@
 // The map: wheel and pinch zoom, drag pans, Shift or the lasso draws a selection, a rest shows a card.
 
-import { readTheme, toCss } from "./colors.js";
+import { currentTheme, toCss } from "./colors.js";
 import { getPacked } from "./api.js";
 import { fill, h } from "./dom.js";
 import { dress } from "./look.js";
@@ -18,9 +18,10 @@ export const COLOR_MODES = [
 const MAP_NAMES = { pca: "features (PCA)", umap: "features (UMAP)", attributes: "attributes (PCA)" };
 
 export class MapView {
-  /** @param {{studio: object, element: HTMLElement, loader: object}} parts */
-  constructor({ studio, element, loader }) {
+  /** @param {{studio: object, element: HTMLElement, loader: object, fail: Function}} parts */
+  constructor({ studio, element, loader, fail }) {
     this.studio = studio;
+    this.fail = fail;
     this.loader = loader;
     this.element = element;
     this.pointers = new Map();
@@ -42,7 +43,7 @@ export class MapView {
       "aria-label": "Map of the pictures. Arrow keys pan, plus and minus zoom, 0 shows all.",
     });
     this.card = h("div", { class: "hover-card", hidden: true });
-    this.kinds = h("select", { "aria-label": "Positions", onchange: () => this.show(this.kinds.value) });
+    this.kinds = h("select", { "aria-label": "Positions", onchange: () => this.show(this.kinds.value).catch(this.fail) });
     this.lasso = h(
       "button",
       { type: "button", "aria-pressed": "false", onclick: () => this.#setLasso(!this.lassoing) },
@@ -105,7 +106,7 @@ export class MapView {
       await this.show(this.kind);
       return;
     }
-    if (this.scatter.xy.length !== 2 * studio.n) return;
+    if (this.scatter.xy.length !== 2 * studio.n || studio.answers.answer.length !== studio.n) return;
     this.#dress();
     if (this.scope !== studio.view.scope) {
       this.scope = studio.view.scope;
@@ -116,7 +117,7 @@ export class MapView {
 
   #dress() {
     const { studio, scatter } = this;
-    this.theme = readTheme();
+    this.theme = currentTheme();
     const { selection } = studio.view;
     let selected = null;
     if (selection) {

@@ -4,6 +4,7 @@ import { postJson } from "./api.js";
 import { fill, h, newId } from "./dom.js";
 import { short } from "./numbers.js";
 
+const WORDS = "a small gray animal that lives in the sea";
 const PAUSE = 200; // milliseconds without a key before a phrase is read
 
 /** What a phrase was understood as, in one line: the class it is like, and what differs from it. */
@@ -61,14 +62,14 @@ export class NewClass {
       maxlength: 500,
       value: text,
       autocomplete: "off",
-      placeholder: suggestion(this.studio)?.text || this.#example(),
+      placeholder: state.text ? WORDS : suggestion(this.studio)?.text || this.#example(),
       oninput: () => this.#typed(),
     });
     this.feedback = h("p", { class: "feedback", role: "status" });
     fill(
       this.element,
       h("h2", {}, "Describe a new class"),
-      h("p", { class: "muted" }, "No training pictures needed: say what it is like, then tune it with sliders."),
+      h("p", { class: "muted" }, state.text ? "No training pictures needed: say in a sentence what it looks like." : "No training pictures needed: say what it is like, then tune it with sliders."),
       h(
         "form",
         { class: "stack", onsubmit: (event) => this.#submit(event) },
@@ -94,6 +95,7 @@ export class NewClass {
   }
 
   #typed() {
+    if (this.studio.state.text) return; // a sentence is read as a whole, by the text encoder
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.#read(), PAUSE);
   }
@@ -117,7 +119,7 @@ export class NewClass {
       fill(
         this.feedback,
         known ? h("span", { class: "good" }, `✓ ${known}`) : null,
-        reply.unknown?.length && !studio.state.text
+        reply.unknown?.length
           ? h("span", { class: "bad" }, ` ✗ not understood: ${reply.unknown.join(", ")}`)
           : null,
       );
@@ -129,8 +131,7 @@ export class NewClass {
   #message() {
     const name = this.name.value.trim();
     const text = this.phrase.value.trim();
-    const phrase = /^like\b/i.test(text);
-    if (text) return { op: this.studio.state.text && !phrase ? "words" : "phrase", name, text };
+    if (text) return { op: this.studio.state.text ? "words" : "phrase", name, text };
     return { op: "add", name, like: this.like.value === "" ? null : Number(this.like.value), row: null };
   }
 

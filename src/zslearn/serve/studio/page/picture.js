@@ -1,7 +1,7 @@
 // One picture of a row, asked for by its number; where there is none, the initials of its class.
 
 import { h } from "./dom.js";
-import { classColor, readTheme, toCss } from "./colors.js";
+import { classColor, currentTheme, toCss } from "./colors.js";
 
 /** One line for a row, as titles and screen readers say it. */
 export function labelOf(studio, i) {
@@ -36,7 +36,7 @@ export function drawInitials(studio, i, side) {
   const id = studio.labels.truth[i] >= 0 ? studio.labels.truth[i] : studio.answers.answer[i];
   const tile = h("span", { class: "thumb initials", "aria-hidden": "true" }, initials(studio.nameOf(id)));
   tile.style.width = tile.style.height = `${side}px`;
-  tile.style.borderColor = toCss(classColor(id, readTheme().dark));
+  tile.style.borderColor = toCss(classColor(id, currentTheme().dark));
   return tile;
 }
 

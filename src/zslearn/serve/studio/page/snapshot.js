@@ -1,6 +1,6 @@
 // A project in one file, without a server: the map, the classes, and sliders that score again.
 
-import { readTheme } from "./colors.js";
+import { currentTheme } from "./colors.js";
 import { byId, fill, h, newId } from "./dom.js";
 import { dress } from "./look.js";
 import { percent, short, spoken, whole } from "./numbers.js";
@@ -251,7 +251,7 @@ class Snapshot {
   }
 
   paint() {
-    const theme = readTheme();
+    const theme = currentTheme();
     const { scatter, model } = this;
     scatter.background = theme.surface;
     dress(scatter, {

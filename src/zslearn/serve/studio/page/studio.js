@@ -22,7 +22,7 @@ export class Studio extends EventTarget {
     this.state = null;
     this.classes = new Map();
     this.labels = { truth: NONE, split: new Uint8Array(0), names: null };
-    this.answers = { answer: NONE, margin: new Float32Array(0), second: NONE };
+    this.answers = { answer: NONE, margin: new Float32Array(0) };
     this.revision = -1;
     this.warnings = [];
     this.view = { scope: "all", color: "result", focus: null, sample: null, selection: null, only: null };
@@ -155,6 +155,11 @@ export class Studio extends EventTarget {
   /** The classes that can be answers. */
   get candidates() {
     return [...this.classes.values()].filter((c) => c.described);
+  }
+
+  /** Whether the dimensions mean something to people, so that they can be sliders and reasons. */
+  get named() {
+    return this.state.dimensions.some((d) => d.meaningful);
   }
 
   /** The classes that pictures have and nobody has described. */
