@@ -27,7 +27,7 @@ QUICK = {
         classification=1.0,
         n_steps=300,
         n_synthetic=20,
-        softmax_penalty=1e-4,
+        softmax_epochs=25,
         batch_size=96,
         device="cpu",
     ),
@@ -38,7 +38,7 @@ QUICK = {
         adversarial=1.0,
         n_steps=300,
         n_synthetic=20,
-        softmax_penalty=1e-4,
+        softmax_epochs=25,
         batch_size=96,
         device="cpu",
     ),
@@ -49,12 +49,12 @@ QUICK = {
         adversarial=1.0,
         n_steps=300,
         n_synthetic=20,
-        softmax_penalty=1e-4,
+        softmax_epochs=25,
         batch_size=96,
         device="cpu",
     ),
     "cada-vae": CADAVAEClassifier(
-        epochs=40, learning_rate=5e-3, width=0.03, n_real=100, softmax_epochs=100, batch_size=24
+        epochs=40, learning_rate=5e-3, width=0.03, n_real=100, batch_size=24
     ),
 }
 every_method = pytest.mark.parametrize("name", QUICK)
@@ -202,10 +202,10 @@ def test_length_and_number_come_from_classes_that_play_unseen_ones(data):
     )
     clf.fit(data.X[rows], data.y[rows])
     assert clf.cv_results_["params"] == [
-        {"n_steps": steps, "n_synthetic": number, "softmax_penalty": penalty}
+        {"n_steps": steps, "n_synthetic": number, "softmax_epochs": epochs}
         for steps in (20, 40)
         for number in (10, 30)
-        for penalty in (1e-4, 1e-3, 1e-2)
+        for epochs in (5, 25)
     ]
     best = int(np.argmax(clf.cv_results_["mean_test_score"]))
     assert clf.best_params_ == clf.cv_results_["params"][best]

@@ -37,11 +37,11 @@ def test_by_steps_it_is_the_adam_of_torch():
     X, y = torch.tensor(np.concatenate(parts)), torch.tensor(np.repeat([0, 1], [12, 20]))
     W, b = torch.zeros(3, 2, dtype=torch.float64), torch.zeros(2, dtype=torch.float64)
     adam = torch.optim.Adam([W.requires_grad_(), b.requires_grad_()], lr=1e-3, betas=(0.5, 0.999))
-    for _ in range(50):
+    for _ in range(2000):
         adam.zero_grad()
         torch.nn.functional.cross_entropy(X @ W + b, y).backward()
         adam.step()
-    got = fit_softmax_by_steps(parts, 50)
+    got = fit_softmax_by_steps(parts, 25)
     np.testing.assert_allclose(got.coef.T, W.detach().numpy(), atol=1e-7)
     np.testing.assert_allclose(got.intercept, b.detach().numpy(), atol=1e-7)
 

@@ -17,7 +17,7 @@ from zslearn.metrics import harmonic_mean, per_class_accuracy
 from zslearn.model_selection import stratified_holdout
 from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.deep.base import DeepClassifier
-from zslearn.zero_shot.deep.generators.softmax import Softmax, fit_softmax
+from zslearn.zero_shot.deep.generators.softmax import Softmax, fit_softmax, fit_softmax_by_steps
 from zslearn.zero_shot.normalization import normalized_signatures
 from zslearn.zero_shot.search import (
     Fold,
@@ -30,7 +30,10 @@ from zslearn.zero_shot.search import (
 Arrays = dict[str, NDArray]
 # Synthetic samples per class that are tried, as multiples of the mean size of a training class.
 MULTIPLES = (1, 3)
-PENALTIES = (1e-4, 1e-3, 1e-2)
+# Passes of the softmax that are tried; the papers take 20 to 50, or the best on the test.
+EPOCHS = (5, 25)
+# Of the softmax where nothing is synthesised.
+ORDINARY_PENALTY = 1e-4
 # Share of the samples of known classes that is held out where settings are chosen.
 HELD_OUT = 0.2
 
@@ -62,8 +65,7 @@ class GenerativeClassifier(DeepClassifier):
     - ``_synthesised(weights, S, n)``: samples for each signature, (n_classes, n, n_outputs),
     - ``_represented(weights, X)``, unless these outputs are features: samples in their space,
     - ``_kept(weights, X, y)``, if it keeps something else of the training samples, with their
-      classes, and ``_of_kept(weights, kept)``, how the softmax sees that,
-    - ``_softmax(samples)``, if it trains the softmax in another way.
+      classes, and ``_of_kept(weights, kept)``, how the softmax sees that.
 
     Candidates that were seen are represented by their training samples, which the model keeps,
     the others by synthesised ones, and the softmax of the paper is trained on them whenever
@@ -75,7 +77,7 @@ class GenerativeClassifier(DeepClassifier):
     max_steps: int
     n_checkpoints: int
     n_synthetic: int | str
-    softmax_penalty: float | str
+    softmax_epochs: int | str
     batch_size: int
     cv: int
     n_folds: int
@@ -85,7 +87,7 @@ class GenerativeClassifier(DeepClassifier):
         "max_steps": Whole(1),
         "n_checkpoints": Whole(1),
         "n_synthetic": Either("cv", Whole(1)),
-        "softmax_penalty": Either("cv", Number(above=0)),
+        "softmax_epochs": Either("cv", Whole(1)),
         "batch_size": Whole(1),
         "learning_rate": Number(above=0),
         "n_folds": Whole(1),
@@ -141,8 +143,7 @@ class GenerativeClassifier(DeepClassifier):
         point = self._chosen(X, y, device)
         self.n_steps_, self.n_synthetic_ = int(point["n_steps"]), int(point["n_synthetic"])
         self.feature_low_, self.feature_range_ = bounds(X)
-        if "softmax_penalty" in point:
-            self.softmax_penalty_ = float(point["softmax_penalty"])
+        self.softmax_epochs_ = int(point["softmax_epochs"])
         rows, self.stages_ = self._scaled(X), {}
         if self.signatures is None:  # there is no class to synthesise
             self._set(Stage({}, rows, y))
@@ -205,7 +206,7 @@ class GenerativeClassifier(DeepClassifier):
             {
                 "n_steps": self._checkpoints(len(y)),
                 "n_synthetic": numbers,
-                "softmax_penalty": PENALTIES,
+                "softmax_epochs": EPOCHS,
             },
         )
 
@@ -213,9 +214,8 @@ class GenerativeClassifier(DeepClassifier):
             return self._judged(X, fold, points, device)
 
         folds = unseen_class_folds(self, y)[: self.n_folds]
-        # Where no class can be held out: the longest training, the most samples, a small penalty.
-        default = points[-1] | {"softmax_penalty": points[0]["softmax_penalty"]}
-        return choose_parameters(self, points, folds, judge, default=default)
+        # Where no class can be held out: the longest training and the most samples.
+        return choose_parameters(self, points, folds, judge, default=points[-1])
 
     def _judged(self, X: NDArray, fold: Fold, points: list[Point], device: Any) -> list[float]:
         """Return what each point reaches where the new classes of a fold are unseen.
@@ -243,7 +243,7 @@ class GenerativeClassifier(DeepClassifier):
             for point in points:
                 if point["n_steps"] == n_steps:
                     made = list(self._synthesised(weights, S[fold.new], point["n_synthetic"]))
-                    reached = both_settings(real, made, tests, truth, point["softmax_penalty"])
+                    reached = both_settings(real, made, tests, truth, point["softmax_epochs"])
                     found[n_steps].append(reached)
             told = ", ".join(f"{score:.3f}" for score in found[n_steps])
             self._report(f"{n_steps} steps: on held-out classes {told}")
@@ -278,7 +278,9 @@ class GenerativeClassifier(DeepClassifier):
         return Softmax(fitted.coef[back], fitted.intercept[back])
 
     def _softmax(self, samples: list[NDArray]) -> Softmax:
-        return fit_softmax(samples, self.softmax_penalty_)
+        if self.signatures is None:  # ordinary classification, maybe of very few samples
+            return fit_softmax(samples, ORDINARY_PENALTY)
+        return fit_softmax_by_steps(samples, self.softmax_epochs_)
 
     def _seen_places(self, names: NDArray, S: NDArray) -> NDArray[np.intp]:
         """Place among the seen classes; -1 for new classes and for seen ones described anew."""
@@ -337,7 +339,7 @@ def both_settings(
     made: list[NDArray],
     tests: list[NDArray],
     truth: tuple[NDArray[np.intp], NDArray[np.intp]],
-    penalty: float,
+    epochs: int,
 ) -> float:
     """Return the mean of the accuracy among new classes and of the harmonic mean among all.
 
@@ -347,7 +349,7 @@ def both_settings(
         Samples of the known classes, and synthesised ones of the new classes.
     tests, truth : two arrays each
         Samples of new and of known classes, and their positions in `made` and `real`.
-    penalty : float
+    epochs : int
         Of the softmax.
 
     Returns
@@ -355,11 +357,11 @@ def both_settings(
     float
         Without samples of known classes, the accuracy among the new ones.
     """
-    alone = fit_softmax(made, penalty).scores(tests[0]).argmax(axis=1)
+    alone = fit_softmax_by_steps(made, epochs).scores(tests[0]).argmax(axis=1)
     accuracy = per_class_accuracy(truth[0], alone)
     if not len(truth[1]):
         return accuracy
-    among = fit_softmax([*real, *made], penalty)
+    among = fit_softmax_by_steps([*real, *made], epochs)
     on_new, on_known = (among.scores(rows).argmax(axis=1) for rows in tests)
     new = per_class_accuracy(truth[0] + len(real), on_new)
     return (accuracy + harmonic_mean(per_class_accuracy(truth[1], on_known), new)) / 2

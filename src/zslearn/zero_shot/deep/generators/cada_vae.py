@@ -16,7 +16,6 @@ from zslearn.zero_shot.deep.generators.base import (
     evenly,
     noise_for,
 )
-from zslearn.zero_shot.deep.generators.softmax import Softmax, fit_softmax, fit_softmax_by_steps
 from zslearn.zero_shot.search import Point
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -50,8 +49,7 @@ class CADAVAEClassifier(GenerativeClassifier):
     n_real, n_synthetic : int, default=200 and 400
         Codes of every candidate that was seen, and of every other.
     softmax_epochs : int, default=25
-        Passes of the softmax over the codes. More of them favor seen classes; few classes need
-        more of them.
+        Passes of the softmax over the codes, 2,000 steps at least. More favor seen classes.
     noise : {"released", "paper"}, default="released"
         How codes are drawn.
     width : float, default=1.0
@@ -81,7 +79,7 @@ class CADAVAEClassifier(GenerativeClassifier):
     ----------
     parameters_ : dict of str to ndarray
         Both encoders; prediction needs no PyTorch.
-    n_steps_, n_synthetic_ : int
+    n_steps_, n_synthetic_, softmax_epochs_ : int
         What was used.
     feature_low_, feature_range_ : ndarray of shape (n_features,)
         Features are scaled by ``(x - low) / range``.
@@ -106,9 +104,7 @@ class CADAVAEClassifier(GenerativeClassifier):
     >>> data = make_zero_shot(random_state=0)
     >>> split = data.split("standard")
     >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
-    >>> clf = CADAVAEClassifier(
-    ...     data.signatures, epochs=20, width=0.05, learning_rate=3e-3, softmax_epochs=100
-    ... )
+    >>> clf = CADAVAEClassifier(data.signatures, epochs=40, width=0.05, learning_rate=3e-3)
     >>> clf = clf.fit(data.X[seen], data.y[seen])
     >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.6
     True
@@ -167,7 +163,11 @@ class CADAVAEClassifier(GenerativeClassifier):
         self.verbose = verbose
 
     def _chosen(self, X: NDArray, y: NDArray[np.intp], device: Any) -> Point:
-        return {"n_steps": self._checkpoints(len(y))[-1], "n_synthetic": self.n_synthetic}
+        return {
+            "n_steps": self._checkpoints(len(y))[-1],
+            "n_synthetic": self.n_synthetic,
+            "softmax_epochs": self.softmax_epochs,
+        }
 
     def _checkpoints(self, n_rows: int) -> list[int]:
         per_epoch = -(-n_rows // self.batch_size)
@@ -198,11 +198,6 @@ class CADAVAEClassifier(GenerativeClassifier):
     def _synthesised(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
         found = encoded(weights, "signature", S)
         return np.stack([self._drawn(np.repeat(row[None], n, axis=0)) for row in found])
-
-    def _softmax(self, samples: list[NDArray]) -> Softmax:
-        if not self.parameters_:  # features themselves, without a code
-            return fit_softmax(samples, penalty=1e-4)
-        return fit_softmax_by_steps(samples, int(self.softmax_epochs), self.random_state or 0)
 
     def _represented(self, weights: Arrays, X: NDArray) -> NDArray:
         if not weights:

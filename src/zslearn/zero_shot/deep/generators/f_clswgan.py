@@ -16,11 +16,11 @@ from zslearn.zero_shot.deep.generators.base import (
     by_class,
     noise_for,
 )
-from zslearn.zero_shot.deep.generators.softmax import fit_softmax
+from zslearn.zero_shot.deep.generators.softmax import fit_softmax_by_steps
 from zslearn.zero_shot.tags import ZeroShotTags
 
 # Of the softmax of the seen classes that judges synthesised samples.
-SEEN_PENALTY = 1e-4
+SEEN_EPOCHS = 50
 
 
 class FCLSWGANClassifier(GenerativeClassifier):
@@ -35,15 +35,15 @@ class FCLSWGANClassifier(GenerativeClassifier):
     the last under a fixed softmax of the seen classes. The answer comes from a softmax trained on
     real samples of the candidates that were seen and on synthesised ones of the others; it is
     trained whenever candidates are prepared, so keep a `recogniser` to predict often. Length of
-    the training, number of synthesised samples and penalty of the softmax are chosen together
+    the training, number of synthesised samples and epochs of the softmax are chosen together
     where some seen classes play unseen ones, by the mean of the accuracy among these and of the
     harmonic mean among all; the released program takes the epoch of the softmax from the test
     data.
 
     What differs from the paper: 512 hidden units, not 4,096; one learning rate for all data, not
-    one for each data set; the length by held-out classes; the softmax by L-BFGS with a
-    penalty, not by 25 epochs of Adam; the same noise for every class. Fitting needs PyTorch
-    (``pip install 'zslearn[deep]'``); predicting and loading do not.
+    one for each data set; the length and the epochs of the softmax by held-out classes; the same
+    noise for every class. Fitting needs PyTorch (``pip install 'zslearn[deep]'``); predicting and
+    loading do not.
 
     Parameters
     ----------
@@ -67,9 +67,8 @@ class FCLSWGANClassifier(GenerativeClassifier):
     n_synthetic : "cv" or int, default="cv"
         Synthesised samples per class; "cv" tries once and three times the mean size of a
         training class. More of them favor unseen classes over seen ones.
-    softmax_penalty : "cv" or float, default="cv"
-        Penalty of the softmax in units of the mean squared length of a sample; "cv" tries 1e-4,
-        1e-3 and 1e-2.
+    softmax_epochs : "cv" or int, default="cv"
+        Passes of the softmax over the samples, by Adam; "cv" tries 5 and 25.
     batch_size : int, default=64
         Samples in a batch.
     keep_stages : bool, default=False
@@ -94,7 +93,7 @@ class FCLSWGANClassifier(GenerativeClassifier):
     ----------
     parameters_ : dict of str to ndarray
         The generator; prediction needs no PyTorch.
-    n_steps_, n_synthetic_, softmax_penalty_ : int, int, float
+    n_steps_, n_synthetic_, softmax_epochs_ : int
         What was used.
     feature_low_, feature_range_ : ndarray of shape (n_features,)
         Features are scaled by ``(x - low) / range``.
@@ -121,7 +120,7 @@ class FCLSWGANClassifier(GenerativeClassifier):
     >>> seen, unseen = data.rows(split.seen), data.rows(split.unseen)
     >>> clf = FCLSWGANClassifier(
     ...     data.signatures, n_hidden=64, learning_rate=3e-3, n_steps=150,
-    ...     n_synthetic=30, softmax_penalty=1e-4
+    ...     n_synthetic=30, softmax_epochs=25
     ... )
     >>> clf = clf.fit(data.X[seen], data.y[seen])
     >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.6
@@ -154,7 +153,7 @@ class FCLSWGANClassifier(GenerativeClassifier):
         max_steps: int = 1500,
         n_checkpoints: int = 3,
         n_synthetic: int | str = "cv",
-        softmax_penalty: float | str = "cv",
+        softmax_epochs: int | str = "cv",
         batch_size: int = 64,
         keep_stages: bool = False,
         feature_norm: str | None = None,
@@ -175,7 +174,7 @@ class FCLSWGANClassifier(GenerativeClassifier):
         self.max_steps = max_steps
         self.n_checkpoints = n_checkpoints
         self.n_synthetic = n_synthetic
-        self.softmax_penalty = softmax_penalty
+        self.softmax_epochs = softmax_epochs
         self.batch_size = batch_size
         self.keep_stages = keep_stages
         self.feature_norm = feature_norm
@@ -196,7 +195,7 @@ class FCLSWGANClassifier(GenerativeClassifier):
             float(self.penalty),
             float(self.classification),
         )
-        seen = fit_softmax(by_class(X, y), SEEN_PENALTY) if self.classification else None
+        seen = fit_softmax_by_steps(by_class(X, y), SEEN_EPOCHS) if self.classification else None
         return WassersteinGame(X, y, S, rules, seen, device)
 
     def _synthesised(self, weights: Arrays, S: NDArray, n: int) -> NDArray:

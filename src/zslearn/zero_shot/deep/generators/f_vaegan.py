@@ -54,9 +54,8 @@ class FVAEGANClassifier(GenerativeClassifier):
     n_synthetic : "cv" or int, default="cv"
         Synthesised samples per class; "cv" tries once and three times the mean size of a
         training class. More of them favor unseen classes over seen ones.
-    softmax_penalty : "cv" or float, default="cv"
-        Penalty of the softmax in units of the mean squared length of a sample; "cv" tries 1e-4,
-        1e-3 and 1e-2.
+    softmax_epochs : "cv" or int, default="cv"
+        Passes of the softmax over the samples, by Adam; "cv" tries 5 and 25.
     batch_size : int, default=64
         Samples in a batch.
     keep_stages : bool, default=False
@@ -81,7 +80,7 @@ class FVAEGANClassifier(GenerativeClassifier):
     ----------
     parameters_ : dict of str to ndarray
         The generator; prediction needs no PyTorch.
-    n_steps_, n_synthetic_, softmax_penalty_ : int, int, float
+    n_steps_, n_synthetic_, softmax_epochs_ : int
         What was used.
     feature_low_, feature_range_ : ndarray of shape (n_features,)
         Features are scaled by ``(x - low) / range``.
@@ -112,7 +111,7 @@ class FVAEGANClassifier(GenerativeClassifier):
     ...     learning_rate=3e-3,
     ...     n_steps=150,
     ...     n_synthetic=30,
-    ...     softmax_penalty=1e-4,
+    ...     softmax_epochs=25,
     ... )
     >>> clf = clf.fit(data.X[seen], data.y[seen])
     >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.6
@@ -145,7 +144,7 @@ class FVAEGANClassifier(GenerativeClassifier):
         max_steps: int = 1500,
         n_checkpoints: int = 3,
         n_synthetic: int | str = "cv",
-        softmax_penalty: float | str = "cv",
+        softmax_epochs: int | str = "cv",
         batch_size: int = 64,
         keep_stages: bool = False,
         feature_norm: str | None = None,
@@ -166,7 +165,7 @@ class FVAEGANClassifier(GenerativeClassifier):
         self.max_steps = max_steps
         self.n_checkpoints = n_checkpoints
         self.n_synthetic = n_synthetic
-        self.softmax_penalty = softmax_penalty
+        self.softmax_epochs = softmax_epochs
         self.batch_size = batch_size
         self.keep_stages = keep_stages
         self.feature_norm = feature_norm

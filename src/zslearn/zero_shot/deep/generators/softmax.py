@@ -15,6 +15,8 @@ from zslearn.core.minibatch import Descent, Parameters, descend
 # The papers train by Adam for 20 to 50 epochs without a penalty and so stop early. L-BFGS with a
 # penalty has neither seed nor learning rate, but the penalty has to be chosen.
 MAX_ITER = 40
+# By steps of Adam.
+BATCH, MIN_STEPS = 32, 2000
 
 
 class Softmax(NamedTuple):
@@ -76,7 +78,8 @@ def fit_softmax_by_steps(samples: Sequence[NDArray], epochs: int, seed: int = 0)
     samples : sequence of ndarrays of shape (n_samples, n_features)
         The samples of each class, real or synthesised; none of them empty.
     epochs : int
-        Passes over all samples.
+        Passes over all samples; more where that is less than 2,000 steps, which leaves a softmax
+        hardly trained.
     seed : int, default=0
         Of the order of the samples.
 
@@ -88,7 +91,7 @@ def fit_softmax_by_steps(samples: Sequence[NDArray], epochs: int, seed: int = 0)
     --------
     >>> import numpy as np
     >>> low, high = np.full((400, 1), -1.0), np.full((400, 1), 1.0)
-    >>> fit_softmax_by_steps([low, high], 5).scores(np.array([[-1.0], [1.0]])).argmax(axis=1)
+    >>> fit_softmax_by_steps([low, high], 25).scores(np.array([[-1.0], [1.0]])).argmax(axis=1)
     array([0, 1])
     """
     X, y = _stacked(samples)
@@ -99,7 +102,8 @@ def fit_softmax_by_steps(samples: Sequence[NDArray], epochs: int, seed: int = 0)
 
     n = len(samples)
     start = {"coef": np.zeros((X.shape[1], n), X.dtype), "intercept": np.zeros(n, X.dtype)}
-    how = Descent("adam", learning_rate=1e-3, momentum=0.5, batch_size=32, epochs=epochs)
+    epochs = max(epochs, round(MIN_STEPS * BATCH / len(X)))
+    how = Descent("adam", learning_rate=1e-3, momentum=0.5, batch_size=BATCH, epochs=epochs)
     found = descend(start, loss, len(X), how, np.random.RandomState(seed)).parameters
     return Softmax(np.ascontiguousarray(found["coef"].T), found["intercept"])
 

@@ -64,9 +64,8 @@ class TFVAEGANClassifier(FVAEGANClassifier):
     n_synthetic : "cv" or int, default="cv"
         Synthesised samples per class; "cv" tries once and three times the mean size of a
         training class. More of them favor unseen classes over seen ones.
-    softmax_penalty : "cv" or float, default="cv"
-        Penalty of the softmax in units of the mean squared length of a sample; "cv" tries 1e-4,
-        1e-3 and 1e-2.
+    softmax_epochs : "cv" or int, default="cv"
+        Passes of the softmax over the samples, by Adam; "cv" tries 5 and 25.
     batch_size : int, default=64
         Samples in a batch.
     keep_stages : bool, default=False
@@ -91,7 +90,7 @@ class TFVAEGANClassifier(FVAEGANClassifier):
     ----------
     parameters_ : dict of str to ndarray
         Generator, decoder and feedback; prediction needs no PyTorch.
-    n_steps_, n_synthetic_, softmax_penalty_ : int, int, float
+    n_steps_, n_synthetic_, softmax_epochs_ : int
         What was used.
     feature_low_, feature_range_ : ndarray of shape (n_features,)
         Features are scaled by ``(x - low) / range``.
@@ -122,7 +121,7 @@ class TFVAEGANClassifier(FVAEGANClassifier):
     ...     learning_rate=3e-3,
     ...     n_steps=150,
     ...     n_synthetic=30,
-    ...     softmax_penalty=1e-4,
+    ...     softmax_epochs=25,
     ... )
     >>> clf = clf.fit(data.X[seen], data.y[seen])
     >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.6
@@ -157,7 +156,7 @@ class TFVAEGANClassifier(FVAEGANClassifier):
         max_steps: int = 1500,
         n_checkpoints: int = 3,
         n_synthetic: int | str = "cv",
-        softmax_penalty: float | str = "cv",
+        softmax_epochs: int | str = "cv",
         batch_size: int = 64,
         keep_stages: bool = False,
         feature_norm: str | None = None,
@@ -179,7 +178,7 @@ class TFVAEGANClassifier(FVAEGANClassifier):
             max_steps=max_steps,
             n_checkpoints=n_checkpoints,
             n_synthetic=n_synthetic,
-            softmax_penalty=softmax_penalty,
+            softmax_epochs=softmax_epochs,
             batch_size=batch_size,
             keep_stages=keep_stages,
             feature_norm=feature_norm,
