@@ -1,9 +1,12 @@
 """The curves behind the handles agree with moving the handles."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from zslearn.serve.studio.methods import Methods
+from zslearn.signatures import Signatures
 from zslearn.zero_shot import SAEClassifier
 
 
@@ -42,6 +45,25 @@ def test_what_was_learned_is_known_at_the_next_start(visitor, tmp_path):
     (tmp_path / "shapes.project.models" / "sae.zsl").write_bytes(b"damaged")
     third = Methods(visitor.session.collection, tmp_path / "shapes.project.models")
     assert third.fitted("sae").classifier.lam_ == visitor.session.fitted("sae").classifier.lam_
+
+
+@pytest.mark.parametrize("part", ["signatures", "labels"])
+def test_a_model_of_other_values_or_labels_is_not_taken(visitor, tmp_path, part):
+    """A class table that was edited keeps its names, and samples moved to another folder theirs."""
+    old, folder = visitor.session.collection, tmp_path / "shapes.project.models"
+    before = visitor.session.fitted("sae").classifier
+    if part == "signatures":
+        table = old.signatures
+        new = Signatures(table.names, table.vectors[:, ::-1], table.dimensions)
+    else:
+        new = old.labels.copy()
+        new[old.train] = np.roll(new[old.train], 1)
+    collection = replace(old, **{part: new})
+    got = Methods(collection, folder).fitted("sae").classifier
+    rows = collection.train
+    wanted = SAEClassifier(collection.signatures).fit(old.X[rows], collection.labels[rows])
+    np.testing.assert_allclose(got.coef_, wanted.coef_, atol=1e-9)
+    assert not np.allclose(got.coef_, before.coef_)
 
 
 def test_rejection_is_what_the_threshold_gives(visitor):

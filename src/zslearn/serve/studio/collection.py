@@ -89,6 +89,15 @@ class Collection:
         digest.update("\0".join(map(str, self.signatures.names)).encode())
         return {"name": self.name, "samples": self.n, "sha256": digest.hexdigest()}
 
+    def training_identity(self) -> str:
+        """Return a digest of all a fit depends on, such as values of the class table and labels."""
+        digest = hashlib.sha256(self.identity()["sha256"].encode())
+        digest.update(np.ascontiguousarray(self.signatures.vectors, dtype="<f8").tobytes())
+        digest.update(np.packbits(self.train).tobytes())
+        if self.labels is not None:
+            digest.update("\0".join(map(str, self.labels[self.train])).encode())
+        return digest.hexdigest()
+
 
 def open_shapes() -> Collection:
     """Return the drawn shapes."""

@@ -32,6 +32,7 @@ OFFERED = (
 )
 SAE = ("sae", "sae-encode", "sae-both")
 MODEL = "model"  # the method of a model file
+TRAINED_ON = "trained_on.txt"  # which data the kept models were fitted on
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +92,7 @@ class Methods:
         self._fitted: dict[tuple[str, float | None], Fitted] = {}
         self._calibrations: dict[tuple[str, float | None], Calibration] = {}
         self._lock = threading.Lock()
+        self._keep_own_models()
         if model is not None:
             self._take(model)
 
@@ -140,7 +142,6 @@ class Methods:
             kept = None if path is None else _read_calibration(path / f"{method}.json")
             found = kept or self._calibrated(self.fitted(method, lam).classifier)
             if path is not None and kept is None:
-                path.mkdir(parents=True, exist_ok=True)
                 with replacing(path / f"{method}.json") as file:
                     file.write(json.dumps(asdict(found)).encode())
             self._calibrations[key] = found
@@ -152,6 +153,20 @@ class Methods:
         if labels is None:
             raise InvalidInputError("the samples have no labels, so nothing can be trained.")
         return self._collection.X[self._collection.train], labels[self._collection.train]
+
+    def _keep_own_models(self) -> None:
+        """Remove models that were fitted on other samples, labels or values of the class table."""
+        if self._folder is None:
+            return
+        mark, own = self._folder / TRAINED_ON, self._collection.training_identity()
+        if mark.is_file() and mark.read_text(encoding="utf-8") == own:
+            return
+        for method in OFFERED:
+            for suffix in (".zsl", ".json"):
+                (self._folder / f"{method}{suffix}").unlink(missing_ok=True)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with replacing(mark) as file:
+            file.write(own.encode())
 
     def _forget_lams(self, method: str) -> None:
         """Drop what a λ tried before has left; one per method is kept."""
@@ -172,7 +187,6 @@ class Methods:
         X, y = self.training_rows()
         classifier = make_classifier(method, self._collection.signatures, **chosen).fit(X, y)
         if self._folder is not None and lam is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
             save(classifier, self._folder / f"{method}.zsl")
         return classifier
 
@@ -183,15 +197,12 @@ class Methods:
             return None
         try:
             classifier = load(path)
-            same = (
-                classifier.signatures_.names.tolist() == self._collection.signatures.names.tolist()
-            )
         except (ZslearnError, OSError):
             return None  # damaged: it is fitted again
         kept = _read_calibration(path.with_suffix(".json"))
-        if same and kept is not None:
+        if kept is not None:
             self._calibrations[method, None] = kept
-        return classifier if same else None
+        return classifier
 
     def _take(self, model: ZeroShotClassifier) -> None:
         """Take a model; of a calibrated one, its classifier and its bias."""
