@@ -172,6 +172,25 @@ def test_gradients_are_those_of_finite_differences(tied, metric):
         np.testing.assert_allclose(tensors[name].grad.numpy(), numeric, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("tied", [False, True])
+def test_without_an_encoder_that_changes_no_score_the_decoder_is_the_same(data, tied):
+    clf = DeepSemanticAutoencoder(data.signatures, hidden=9, tied=tied)
+    clf.metric_ = "euclidean"
+    recipe = clf._recipe(12, ())
+    rng = np.random.RandomState(0)
+    W = rng.standard_normal((7, 15))
+    S = rng.standard_normal((12, 7))
+    problem = training.Problem(data.X[:90], np.arange(90) % 12, S, W, W)
+    whole, scores_only = (
+        training.train_autoencoder(problem, one, torch.device("cpu"), 0)[0]
+        for one in (recipe, recipe.for_scores())
+    )
+    assert recipe.for_scores().encodes == tied
+    for name, one in whole.items():
+        if tied or name.startswith("decoder"):
+            np.testing.assert_array_equal(scores_only[name], one)
+
+
 def test_numpy_and_torch_score_alike(data):
     seen, unseen = parts_of(data)
     clf = DeepSemanticAutoencoder(data.signatures, hidden=9, n_steps=15, direction="both", **PLAIN)

@@ -333,7 +333,9 @@ class DeepSemanticAutoencoder(DeepClassifier):
 
         start = self._closed_form(*part, self.lam_)
         problem = Problem(*part, start.coef_encode_, start.coef_decode_)
-        return train_autoencoder(problem, self._recipe(*course), device, self.random_state, look)
+        recipe = self._recipe(*course)
+        recipe = recipe if look is None else recipe.for_scores()
+        return train_autoencoder(problem, recipe, device, self.random_state, look)
 
     def _recipe(self, n_steps: int, looks: tuple[int, ...]) -> Any:
         from zslearn.zero_shot.deep.autoencoder_training import Recipe
