@@ -14,11 +14,13 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.persistence import load, save
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import SAEClassifier
+from zslearn.zero_shot.search import Fold
 
 torch = pytest.importorskip("torch", reason="the extra deep (PyTorch) is not installed")
 
 from zslearn.zero_shot.deep import DeepSemanticAutoencoder  # noqa: E402
 from zslearn.zero_shot.deep import autoencoder_training as training  # noqa: E402
+from zslearn.zero_shot.deep.closed_start import StartSearch  # noqa: E402
 from zslearn.zero_shot.deep.feature_space import FeatureSpace  # noqa: E402
 from zslearn.zero_shot.deep.training import Course  # noqa: E402
 from zslearn.zero_shot.deep.two_sides import gelu  # noqa: E402
@@ -81,13 +83,45 @@ def test_the_whitened_space_is_the_textbook_one(data):
     means = np.array([Z[y == c].mean(axis=0) for c in range(12)])
     np.testing.assert_allclose(means.mean(axis=0), 0.0, atol=1e-10)
     shrunk = 0.6 * covariance.matrix + 0.4 * covariance.target * np.eye(X.shape[1])
-    np.testing.assert_allclose(Z @ Z.T, space_products(X, y, shrunk), atol=1e-8)
+    # The span of 12 centered means has 11 directions, in which their products with all rows are.
+    assert Z.shape[1] == 11
+    whole = np.array([X[y == c].mean(axis=0) for c in range(12)])
+    wanted = space_products(X, y, shrunk, whole)
+    np.testing.assert_allclose(Z @ means.T, wanted, atol=1e-8)
     np.testing.assert_allclose(space.signatures(S).mean(axis=0), 0.0, atol=1e-12)
 
 
-def space_products(X, y, covariance):
-    center = np.mean([X[y == c].mean(axis=0) for c in np.unique(y)], axis=0)
-    return (X - center) @ np.linalg.inv(covariance) @ (X - center).T
+def space_products(X, y, covariance, means):
+    return (X - means.mean(axis=0)) @ np.linalg.inv(covariance) @ (means - means.mean(axis=0)).T
+
+
+def test_space_and_lambda_are_chosen_in_spaces_that_never_saw_the_held_out_classes(data):
+    seen, _ = parts_of(data)
+    X, y = data.X[seen], np.unique(data.y[seen], return_inverse=True)[1]
+    S = np.random.RandomState(0).standard_normal((12, 4))
+    train, held_out = np.flatnonzero(y < 8), np.flatnonzero(y >= 8)
+    point = {"power": 1.0, "shrinkage": 0.5, "metric": "euclidean"}
+    found = []
+    for other in (X, np.where((y < 8)[:, None], X, -3 * X)):
+        search = StartSearch(other, y, S, [Fold.of(y, train, held_out)], 0.1, unit=False)
+        found.append(search.space(point, 0))
+    np.testing.assert_array_equal(found[0].whitening, found[1].whitening)
+    # The accuracy of the search is that of the closed form of the known classes.
+    search = StartSearch(X, y, S, [Fold.of(y, train, held_out)], 0.1, unit=False)
+    lams, curves = search._curves(point, ["euclidean"])
+    known, new = found[0].signatures(S[:8]), found[0].signatures(S[8:])
+    names = np.array(list("abcdefghijkl"))
+    sae = SAEClassifier(
+        Signatures(names, np.vstack([known, new])),
+        lam=0.1,
+        metric="euclidean",
+        direction="decode",
+        feature_norm=None,
+        signature_norm=None,
+    ).fit(found[0].features(X[train]), names[y[train]])
+    wanted = sae.score(found[0].features(X[held_out]), names[y[held_out]], candidates="unseen")
+    assert lams["decode"] == [0.1]
+    assert curves[0, 1, 0] == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -136,6 +170,25 @@ def test_gradients_are_those_of_finite_differences(tied, metric):
                 sides.append(value(moved)[0].item())
             numeric[place] = (sides[0] - sides[1]) / 2e-6
         np.testing.assert_allclose(tensors[name].grad.numpy(), numeric, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_without_an_encoder_that_changes_no_score_the_decoder_is_the_same(data, tied):
+    clf = DeepSemanticAutoencoder(data.signatures, hidden=9, tied=tied)
+    clf.metric_ = "euclidean"
+    recipe = clf._recipe(12, ())
+    rng = np.random.RandomState(0)
+    W = rng.standard_normal((7, 15))
+    S = rng.standard_normal((12, 7))
+    problem = training.Problem(data.X[:90], np.arange(90) % 12, S, W, W)
+    whole, scores_only = (
+        training.train_autoencoder(problem, one, torch.device("cpu"), 0)[0]
+        for one in (recipe, recipe.for_scores())
+    )
+    assert recipe.for_scores().encodes == tied
+    for name, one in whole.items():
+        if tied or name.startswith("decoder"):
+            np.testing.assert_array_equal(scores_only[name], one)
 
 
 def test_numpy_and_torch_score_alike(data):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,16 @@ class Recipe:
     course: Course
     dtype: Any = field(default=torch.float32)
 
+    @property
+    def encodes(self) -> bool:
+        """Whether any part of the loss needs the encoder."""
+        return bool(self.encode or self.reconstruct or "encode" in self.ways)
+
+    def for_scores(self) -> Recipe:
+        """Return the recipe without an encoder that changes no score; the decoder is the same."""
+        alone = not (self.tied or self.reconstruct or "encode" in self.ways)
+        return replace(self, encode=0.0) if alone else self
+
 
 def start(problem: Problem, recipe: Recipe, rng: np.random.RandomState) -> Arrays:
     """Return weights whose hidden layers add nothing yet: the closed-form solution."""
@@ -129,7 +139,7 @@ def batch_loss(
 ) -> torch.Tensor:
     """Loss of one batch of rows and their classes."""
     Z, y = batch
-    codes = encode(weights, Z)
+    codes = encode(weights, Z) if recipe.encodes else Z[:, :0]
     loss = torch.zeros((), dtype=Z.dtype, device=Z.device)
     if recipe.decode:
         loss = loss + recipe.decode * _relative(decode(weights, S)[y], Z)

@@ -1,4 +1,4 @@
-"""The space a deep autoencoder works in: features as they are, or whitened."""
+"""The space a deep autoencoder works in: features as they are, or the span of whitened means."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from zslearn.core.moments import Moments
 from zslearn.core.nearest import unit_rows
 from zslearn.core.whitening import WithinClassCovariance
 
+# Directions in which class means differ by less than this share of the most are rounding.
+_FLAT = 1e-6
+
 
 @dataclass(frozen=True)
 class FeatureSpace:
     """Features to the power of `power`, then centered and whitened if `whitening` is given.
+
+    Of the whitened space only the span of the class means is kept. What is left out adds the same
+    to the distances from all means, and a network that learns to tell classes apart would find
+    differences of training samples there that say nothing about other classes.
 
     Attributes
     ----------
@@ -22,8 +29,9 @@ class FeatureSpace:
         Exponent of ``sign(x)|x|^power``; rows are scaled to unit length again.
     feature_mean : ndarray of shape (n_features,) or None
         Mean of the class means, subtracted.
-    whitening : ndarray of shape (n_features, n_features) or None
-        ``Σ(α)^(-1/2)``, symmetric, of the within-class covariance shrunk by α.
+    whitening : ndarray of shape (n_features, n_directions) or None
+        ``Σ(α)^(-1/2) V``, of the within-class covariance shrunk by α, with V a basis of the span
+        of the centered class means after ``Σ(α)^(-1/2)``.
     signature_mean : ndarray of shape (n_dimensions,) or None
         Mean of the seen signatures, subtracted.
     unit : bool
@@ -77,13 +85,11 @@ class FeatureSpace:
         shrunk = (1.0 - shrinkage) * np.maximum(values, 0.0) + shrinkage * covariance.target
         # A direction without any variance stays out.
         root = np.sqrt(np.where(shrunk > 1e-12 * covariance.target, shrunk, np.inf))
-        return cls(
-            power,
-            moments.class_means.mean(axis=0),
-            (vectors / root) @ vectors.T,
-            S.mean(axis=0),
-            unit,
-        )
+        center = moments.class_means.mean(axis=0)
+        white = (moments.class_means - center) @ vectors / root
+        _, sizes, directions = np.linalg.svd(white, full_matrices=False)
+        span = directions[sizes >= _FLAT * sizes[0]].T
+        return cls(power, center, (vectors / root) @ span, S.mean(axis=0), unit)
 
     def features(self, X: NDArray) -> NDArray:
         """Rows in the space."""

@@ -53,3 +53,13 @@ def gelu(values: NDArray) -> NDArray:
 def in_precision(weights: Mapping[str, NDArray], dtype: Any) -> dict[str, NDArray]:
     """Return the weights in the precision of what they meet."""
     return {name: one.astype(dtype, copy=False) for name, one in weights.items()}
+
+
+def encoded(weights: Mapping[str, NDArray], Z: NDArray) -> NDArray:
+    """f(x) of rows in the space, in their precision."""
+    return np.asarray(through(encoder_of(in_precision(weights, Z.dtype)), Z, gelu))
+
+
+def decoded(weights: Mapping[str, NDArray], S: NDArray) -> NDArray:
+    """g(s) of signatures in the space, in their precision."""
+    return np.asarray(through(decoder_of(in_precision(weights, S.dtype)), S, gelu))
