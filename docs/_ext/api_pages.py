@@ -15,6 +15,8 @@ import zslearn
 
 # The command line has a page of its own.
 LEFT_OUT = {"cli"}
+# A room inside another one, whose names that one does not offer: they need PyTorch.
+INNER = {"zero_shot": ("zero_shot.deep",)}
 INDEX = """\
 API reference
 =============
@@ -37,7 +39,8 @@ def rooms() -> dict[str, Any]:
     """Return the modules that offer public names, by name."""
     names = [room.name for room in pkgutil.iter_modules(zslearn.__path__)]
     public = [name for name in names if not name.startswith("_") and name not in LEFT_OUT]
-    return {name: importlib.import_module(f"zslearn.{name}") for name in public}
+    every = [inner for name in public for inner in (name, *INNER.get(name, ()))]
+    return {name: importlib.import_module(f"zslearn.{name}") for name in every}
 
 
 def public_names(room: Any) -> list[str]:
