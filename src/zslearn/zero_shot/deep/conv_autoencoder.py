@@ -241,7 +241,7 @@ class ConvSemanticAutoencoder(DeepClassifier):
         -------
         ndarray of shape (n_classes, height, width, 3)
             Values between 0 and 1; with a trunk, its feature maps, of shape
-            (n_classes, *map_shape_).
+            ``(n_classes, *map_shape_)``.
         """
         vectors = np.asarray(S, dtype=np.float64)
         names = np.arange(len(vectors))
@@ -259,7 +259,7 @@ class ConvSemanticAutoencoder(DeepClassifier):
 
         Returns
         -------
-        ndarray of shape (n_pictures, *map_shape_)
+        ndarray of shape ``(n_pictures, *map_shape_)``
             Values between 0 and 1; with a trunk, as in its feature maps.
         """
         return self._decoded(self.encode(X))
@@ -269,7 +269,7 @@ class ConvSemanticAutoencoder(DeepClassifier):
 
         Parameters
         ----------
-        maps : array-like of shape (n_pictures, *map_shape_)
+        maps : array-like of shape ``(n_pictures, *map_shape_)``
             Feature maps; without a trunk, pictures between 0 and 1.
         candidates : sequence of str, "seen" or "unseen", optional
             Classes to score; by default all.
