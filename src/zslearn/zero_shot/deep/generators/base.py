@@ -239,12 +239,17 @@ class GenerativeClassifier(DeepClassifier):
             real = by_class(self._of_kept(weights, samples), classes)
             tests = [self._represented(weights, part) for part in (new, old)]
             truth = fold.y_held_out, fold.y_train[spare]
-            found[n_steps] = []
-            for point in points:
-                if point["n_steps"] == n_steps:
-                    made = list(self._synthesised(weights, S[fold.new], point["n_synthetic"]))
-                    reached = both_settings(real, made, tests, truth, point["softmax_epochs"])
-                    found[n_steps].append(reached)
+            here = [point for point in points if point["n_steps"] == n_steps]
+            made = {
+                n: list(self._synthesised(weights, S[fold.new], n))
+                for n in dict.fromkeys(point["n_synthetic"] for point in here)
+            }
+            found[n_steps] = [
+                both_settings(
+                    real, made[point["n_synthetic"]], tests, truth, point["softmax_epochs"]
+                )
+                for point in here
+            ]
             told = ", ".join(f"{score:.3f}" for score in found[n_steps])
             self._report(f"{n_steps} steps: on held-out classes {told}")
 
