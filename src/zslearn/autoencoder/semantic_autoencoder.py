@@ -15,7 +15,7 @@ from zslearn._parameters import Constraint, Either, Number, check_parameters
 from zslearn.core import sylvester
 from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.moments import PairMoments
-from zslearn.core.row_space import row_space
+from zslearn.core.row_space import reduced
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 
@@ -216,11 +216,9 @@ class SemanticAutoencoder(TiedLinearMap):
         X, S = self._validated(X, y, reset=True)
         self._moments: PairMoments | None = None
         self.n_samples_seen_ = X.shape[0]
-        if X.shape[0] < X.shape[1] and not sparse.issparse(X) and self.solver != "reference":
-            Z, Q = row_space(X)
-            self.coef_ = self._solved(PairMoments.of(Z, S), lam) @ Q.T
-        else:
-            self.coef_ = self._solved(PairMoments.of(X, S), lam)
+        Z, basis = (X, None) if self.solver == "reference" else reduced(X)
+        W = self._solved(PairMoments.of(Z, S), lam)
+        self.coef_ = W if basis is None else basis.lifted(W)
         return self
 
     @all_or_nothing

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.model_selection import GroupKFold, check_cv
 
 from zslearn._parameters import Constraint, Either, Number, Numbers, Whole, check_parameters
@@ -16,7 +15,7 @@ from zslearn.core import sylvester
 from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.lam_grid import RELATIVE_LAMS, checked_lams
 from zslearn.core.moments import PairMoments
-from zslearn.core.row_space import row_space
+from zslearn.core.row_space import reduced
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import choose
@@ -111,9 +110,7 @@ class SemanticAutoencoderCV(TiedLinearMap):
         """
         check_parameters(self)
         X, S = self._validated(X, y, reset=True)
-        lift = None
-        if X.shape[0] < X.shape[1] and not sparse.issparse(X):
-            X, lift = row_space(X)
+        X, basis = reduced(X)
         folds = self._folds(X, S)
         parts = [PairMoments.of(X[held_out], S[held_out]) for held_out in folds]
         total = sum(parts[1:], parts[0])
@@ -128,7 +125,7 @@ class SemanticAutoencoderCV(TiedLinearMap):
         self.cv_results_, self.best_params_ = choice.cv_results, choice.best_params
         self.lam_ = choice.best_params["lam"]
         W = self._solved(total, self.lam_)
-        self.coef_ = W if lift is None else W @ lift.T
+        self.coef_ = W if basis is None else basis.lifted(W)
         self.n_samples_seen_ = X.shape[0]
         return self
 

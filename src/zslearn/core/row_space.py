@@ -14,26 +14,6 @@ Matrix = Any  # dense array or scipy sparse, one row per sample
 _EPS = float(np.finfo(np.float64).eps)
 
 
-def row_space(X: NDArray) -> tuple[NDArray, NDArray]:
-    """Return coordinates Z and an orthonormal basis Q with ``X = Z Qᵀ``.
-
-    Every linear solution lies in the row space of X, so solving with Z in place of X and
-    multiplying by Qᵀ afterwards is exact.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Features with n_samples < n_features.
-
-    Returns
-    -------
-    Z : ndarray of shape (n_samples, n_samples)
-    Q : ndarray of shape (n_features, n_samples)
-    """
-    Q, R = np.linalg.qr(X.T.astype(np.float64))
-    return R.T, Q
-
-
 def subset_coordinates(
     K: NDArray, rows: NDArray[np.intp], others: NDArray[np.intp]
 ) -> tuple[NDArray, NDArray] | None:
@@ -82,7 +62,10 @@ def triangle_gram(L: NDArray) -> NDArray:
 
 @dataclass(frozen=True)
 class RowBasis:
-    """Orthonormal basis of the row space, kept as Householder reflectors and never formed.
+    """Orthonormal basis Q of the row space, kept as Householder reflectors and never formed.
+
+    Every linear solution lies in the row space of X, so solving with the coordinates Z in place of
+    ``X = Z Qᵀ`` and lifting the solution afterwards is exact.
 
     Attributes
     ----------
@@ -97,7 +80,7 @@ class RowBasis:
 
     @classmethod
     def of(cls, X: NDArray) -> tuple[NDArray, RowBasis]:
-        """Return the coordinates of the rows of X, as `row_space` does, and the basis."""
+        """Return the coordinates of the rows of X, (n_samples, n_samples), and the basis."""
         # The transpose of a matrix in C order is laid out as LAPACK wants it.
         packed = np.array(X, dtype=np.float64, order="C").T
         lwork = int(lapack.dgeqrf_lwork(*packed.shape)[0])
