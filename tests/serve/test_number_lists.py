@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from zslearn.serve import number_lists
 from zslearn.serve.errors import RequestError
-from zslearn.serve.number_lists import LONGEST, SHORTEST, read_request
+from zslearn.serve.number_lists import KEPT, LONGEST, SHORTEST, read_request
 from zslearn.serve.protocol import Message, decode_request
 
 pytest.importorskip("simdjson", reason="pysimdjson has no wheel for this Python")
@@ -210,6 +210,16 @@ def test_short_and_very_long_texts_are_for_the_other_reader(monkeypatch):
     monkeypatch.setattr(number_lists, "_read", fail)
     for body in (WHOLE.rstrip(), WHOLE + b" " * LONGEST):
         assert read_request(body) == orjson.loads(body)
+    with pytest.raises(AssertionError, match="was asked"):
+        read_request(WHOLE)
+
+
+def test_a_long_text_leaves_nothing_in_the_parser_of_the_thread(monkeypatch):
+    def fail():
+        raise AssertionError("the parser of the thread was asked")
+
+    monkeypatch.setattr(number_lists, "_parser", fail)
+    assert is_read_fast(WHOLE + b" " * KEPT)
     with pytest.raises(AssertionError, match="was asked"):
         read_request(WHOLE)
 

@@ -1,4 +1,4 @@
-"""The head of an answer and its body are sent together: two small packets take twice the time."""
+"""The head of an answer and its body are sent together, since two packets wake the client twice."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ try:
 except ImportError:  # it has no wheels for the newest Pythons
     simdjson = None  # type: ignore[assignment]
 
-# Bytes of a text from which it is worth it, and up to which a parser keeps the memory it needed:
-# at most twelve bytes per byte.
-SHORTEST, LONGEST = 2**14, 2**23
+# Bytes of a text from which it is worth it, and up to which, since a parser takes up to twelve bytes
+# per byte. It keeps them, so texts longer than KEPT have a parser of their own.
+SHORTEST, LONGEST, KEPT = 2**14, 2**25, 2**23
 # More keys, or shorter rows, are unusual, and going through them would take long.
 MOST_KEYS, SHORTEST_ROW = 16, 16
 _of_thread = threading.local()
@@ -50,7 +50,8 @@ def read_request(text: bytes) -> Any:
 
 
 def _read(text: bytes) -> dict[str, Any]:
-    document = _parser().parse(text)
+    parser = _parser() if len(text) <= KEPT else simdjson.Parser()
+    document = parser.parse(text)
     request = {key: _plain(document[key]) for key in _keys(document) if key != "inputs"}
     request["inputs"] = [_input(part) for part in document["inputs"]]
     if not _has_brackets(text, _count_lists(request)):
@@ -61,7 +62,7 @@ def _read(text: bytes) -> dict[str, Any]:
 def _parser() -> Any:
     """Return the parser of this thread; it holds one document at a time."""
     if not hasattr(_of_thread, "parser"):
-        _of_thread.parser = simdjson.Parser(LONGEST)
+        _of_thread.parser = simdjson.Parser()
     return _of_thread.parser
 
 
