@@ -19,8 +19,8 @@ try:
 except ImportError:  # it has no wheels for the newest Pythons
     simdjson = None  # type: ignore[assignment]
 
-# Bytes of a text from which it is worth it, and up to which, since a parser takes up to twelve bytes
-# per byte. It keeps them, so texts longer than KEPT have a parser of their own.
+# Bytes of a text from which it is worth it, and up to which, since a parser takes twelve bytes per
+# byte or less. It keeps them, so texts longer than KEPT have a parser of their own.
 SHORTEST, LONGEST, KEPT = 2**14, 2**25, 2**23
 # More keys, or shorter rows, are unusual, and going through them would take long.
 MOST_KEYS, SHORTEST_ROW = 16, 16
