@@ -50,7 +50,7 @@ def read_request(text: bytes) -> Any:
 
 
 def _read(text: bytes) -> dict[str, Any]:
-    parser = _parser() if len(text) <= KEPT else simdjson.Parser()
+    parser: Any = _parser() if len(text) <= KEPT else simdjson.Parser()
     document = parser.parse(text)
     request = {key: _plain(document[key]) for key in _keys(document) if key != "inputs"}
     request["inputs"] = [_input(part) for part in document["inputs"]]
