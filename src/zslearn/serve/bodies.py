@@ -13,10 +13,50 @@ from zslearn.serve.settings import Limits
 _WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 # A body is decompressed in pieces, so that a bomb never holds more than the limit.
 PIECE = 2**20
+# Parts of a body below this size are put together; each alone would cost more than its bytes.
+SMALL_PART = 2**12
 
 
 class Disconnected(Exception):
     """The client went away before its request was complete."""
+
+
+class BodyParts:
+    """The parts of a body that have come so far.
+
+    Attributes
+    ----------
+    size : int
+        Their bytes.
+
+    Examples
+    --------
+    >>> parts = BodyParts()
+    >>> parts.add(b"ab")
+    >>> parts.add(b"c")
+    >>> parts.size, parts.take(), parts.size
+    (3, b'abc', 0)
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[bytes | bytearray] = []
+        self.size = 0
+
+    def add(self, part: bytes) -> None:
+        """Add the next part."""
+        self.size += len(part)
+        if not self._parts or len(part) >= SMALL_PART:
+            self._parts.append(part)
+        elif isinstance(self._parts[-1], bytearray):
+            self._parts[-1] += part
+        else:
+            self._parts.append(bytearray(part))
+
+    def take(self) -> bytes:
+        """Return all parts as one, and begin again; a single part is not copied."""
+        whole = b"".join(self._parts)
+        self._parts, self.size = [], 0
+        return whole
 
 
 async def read_body(receive: Receive, length: str, limits: Limits) -> bytes:

@@ -8,6 +8,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from zslearn.serve.bodies import BodyParts
+from zslearn.serve.joined_writes import JoinedWrites
 from zslearn.serve.json_text import write_json
 from zslearn.serve.settings import Limits
 
@@ -34,10 +36,11 @@ class BoundedProtocol(HttpToolsProtocol):
     _stale = 0
     _unread: int | None = None
     _pointless = 0
+    _parts: BodyParts
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, unless there are too many."""
-        super().connection_made(transport)
+        super().connection_made(JoinedWrites(transport, self.loop))  # type: ignore[arg-type]
         if len(self.connections) > self.limits.connections:
             self._refuse(503, "too many connections are open; try again.")
             return
@@ -73,6 +76,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if upgrade and self.parser.get_method() not in (b"GET", b"HEAD"):
             self._refuse(400, "only HTTP/1.1 is spoken here; leave out the header Upgrade.")
             return
+        self._parts = BodyParts()
         super().on_headers_complete()
         if upgrade:  # what follows would be in the other protocol
             self.cycle.keep_alive = False
@@ -82,13 +86,19 @@ class BoundedProtocol(HttpToolsProtocol):
         self._pointless = 0
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of a body."""
+        """Take a part of a body, which is handed on when it is whole or too large."""
         self._pointless = 0
-        super().on_body(body)
+        if self.cycle.response_complete:
+            return
+        self._parts.add(body)
+        if self._parts.size > self.limits.body:
+            super().on_body(self._parts.take())
 
     def on_message_complete(self) -> None:
         """End a request."""
         self._pointless = 0
+        if not self.cycle.body:
+            self.cycle.body = self._parts.take()  # type: ignore[assignment]
         self.scope[WHOLE] = True  # type: ignore[literal-required]
         super().on_message_complete()
 

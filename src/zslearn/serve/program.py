@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 
 from zslearn.serve.application import create_app
 from zslearn.serve.logs import set_up_logs
+from zslearn.serve.memory import keep_memory
 from zslearn.serve.metrics import share_figures
 from zslearn.serve.running import listen, serve_process
 from zslearn.serve.settings import ServerSettings
@@ -46,6 +47,7 @@ def run_server(
     zslearn.exceptions.MissingFileError: There is no file 'none.zsl'; check the path.
     """
     set_up_logs(log)
+    keep_memory()
     with listen(settings) as socket:
         if settings.workers > 1:
             _serve_by_workers(partial(make_app, settings), socket, settings.workers, started)

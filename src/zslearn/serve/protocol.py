@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from zslearn.serve import tensors
 from zslearn.serve.errors import refuse
-from zslearn.serve.json_text import read_json, write_json
+from zslearn.serve.json_text import write_json
+from zslearn.serve.number_lists import read_request
 
 
 class Tensor(NamedTuple):
@@ -95,7 +96,7 @@ def decode_request(message: Message) -> InferRequest:
     array([2.], dtype=float32)
     """
     text, raw = _split(message)
-    document = _object(read_json(text), "the request")
+    document = _object(read_request(text), "the request")
     parameters = _parameters(document, "the request")
     inputs = _inputs(_objects(document, "inputs"), raw)
     if not inputs:
@@ -160,7 +161,7 @@ def _text(item: Any) -> str:
     return item.decode(errors="replace") if isinstance(item, bytes) else str(item)
 
 
-def _split(message: Message) -> tuple[bytes | memoryview, memoryview]:
+def _split(message: Message) -> tuple[bytes, memoryview]:
     length = len(message.body) if message.header_length is None else message.header_length
     if not 0 <= length <= len(message.body):
         raise refuse(
@@ -168,7 +169,7 @@ def _split(message: Message) -> tuple[bytes | memoryview, memoryview]:
             "bytes."
         )
     whole = memoryview(message.body)
-    return whole[:length], whole[length:]
+    return message.body[:length], whole[length:]
 
 
 def _inputs(parts: list[dict[str, Any]], raw: memoryview) -> dict[str, NDArray[Any]]:

@@ -125,18 +125,22 @@ def _code(name: str, datatype: Any) -> str:
 
 def _cast(name: str, datatype: str, values: NDArray[Any]) -> NDArray[Any]:
     """Return numbers in the type that was declared, if they fit it."""
-    code = _code(name, datatype)
+    code = np.dtype(_code(name, datatype))
+    if code.kind == "f":  # whole numbers too are read as doubles first, whoever reads them
+        values = values.astype(np.float64, copy=False)
     if values.dtype == code:
         return values
     with np.errstate(over="ignore", invalid="ignore"):
         cast = values.astype(code)
-    if cast.dtype.kind != "f" and not np.array_equal(cast, values):
+    if code.kind != "f" and not np.array_equal(cast, values):
         raise refuse(f"the data of {name} does not fit the type {datatype}.")
     return cast
 
 
 def _numbers(data: Any) -> NDArray[Any]:
     """Return a list as an array; a flat list of fractions faster than numpy does."""
+    if isinstance(data, np.ndarray):  # as `number_lists` reads them
+        return data
     if isinstance(data, list) and data and type(data[0]) is float:
         try:
             if len(data) <= _FEW:
