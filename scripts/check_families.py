@@ -18,8 +18,8 @@ from zslearn.zero_shot import AutoZeroShotClassifier
 # What the name of a member of a kind holds. Quadratic discriminants and GFZSL model variances too.
 RIGHT = {
     "linear": ("rrzsl", "sae", "eszsl", "prototype-regression", "exem", "gfzsl"),
-    "bayes": ("naive-bayes", "quadratic", "gfzsl", "quantile"),
-    "product": ("quadratic", "nystroem", "nearest-neighbors"),
+    "bayes": ("naive-bayes", "quadratic", "gfzsl", "quantile", "boosting"),
+    "product": ("quadratic", "nystroem", "nearest-neighbors", "boosting"),
 }
 
 

@@ -24,6 +24,7 @@ from zslearn.exceptions import InvalidInputError, closest_name
 from zslearn.zero_shot.auto.average import AverageClassifier
 from zslearn.zero_shot.auto.signed_root import SignedRoot
 from zslearn.zero_shot.pipelines import CLASSIFIER, set_signatures
+from zslearn.zero_shot.posterior.boosted_trees import BoostedTreesClassifier
 from zslearn.zero_shot.registry import find_method, make_classifier
 
 MEAN = "mean of "
@@ -34,6 +35,7 @@ CLASSIFIERS: dict[str, Any] = {
     "naive-bayes": GaussianNB(),
     "quadratic": QuadraticDiscriminantAnalysis(reg_param=0.1),
     "nearest-neighbors": KNeighborsClassifier(15),
+    "boosting": BoostedTreesClassifier(),
 }
 # Simple and cheap first, which decides between equals; where several are as good, prototype
 # regression stands before methods that explain nothing.
@@ -139,7 +141,8 @@ def default_names(
     if not sparse and n_features <= _NARROW:
         names += ["quantile > rrzsl", *(f"quantile > {name}" for name in GENERATIVE)]
         names += [f"standardize > {name}" for name in NONLINEAR]
-        names += ["nystroem > dap"]
+        # Trees do not see in which unit a feature is, so that nothing is prepared for them.
+        names += ["nystroem > dap", "dap + boosting"]
     allowed = PREPARATIONS if isinstance(preprocess, str) else tuple(preprocess or ())
     return [name for name in names if " > " not in name or name.split(" > ")[0] in allowed]
 
