@@ -240,6 +240,29 @@ def test_every_default_member_can_be_made_and_preprocess_narrows_them():
     assert [member.name for member in twice] == ["SAEClassifier", "SAEClassifier (2)"]
 
 
+@pytest.mark.parametrize("zero", ["seen", "unseen"])
+def test_a_class_without_any_attribute_is_recognized_too(zero):
+    # "Nothing is wrong" is a class of its own in many tables; its signature has no direction.
+    rng = np.random.default_rng(0)
+    has = 1 + np.arange(13)[:, None] >> np.arange(4) & 1
+    has[3 if zero == "seen" else 12] = 0
+    index = np.repeat(np.arange(13), 12)
+    X = (2.0 * has - 1)[index] @ rng.standard_normal((4, 12)) + rng.standard_normal((156, 12)) / 3
+    names = np.array([f"machine {i:02d}" for i in range(13)])
+    y, seen = names[index], index < 10
+    clf = AutoZeroShotClassifier(Signatures(names, has), portfolio=["sae", "prototype-regression"])
+    clf.fit(X[seen], y[seen])
+    assert clf.member_ == "prototype-regression"
+    assert not any("failed" in note for note in clf.leaderboard_["note"])
+    answers = clf.predict(X[~seen], candidates=names[10:])
+    assert (answers == y[~seen]).mean() > 0.9
+    # Estimators that were given stay as they are, and say what is wrong.
+    if zero == "seen":
+        clf = AutoZeroShotClassifier(Signatures(names, has), portfolio=[SAEClassifier(), "exem"])
+        clf.fit(X[seen], y[seen])
+        assert "machine 03 holds only zeros" in clf.leaderboard_["note"][-1]
+
+
 def test_given_estimators_are_judged_with_their_parameters():
     X, y, table = machines()
     seen = np.isin(y, table.names[:9])

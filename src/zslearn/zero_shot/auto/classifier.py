@@ -264,7 +264,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
             sparse=bool(sparse.issparse(task.X)),
             spaces=spaces,
         )
-        return members_of(self.portfolio, names, self.random_state, spaces)
+        return members_of(self.portfolio, names, self.random_state, task.signatures)
 
     def _n_folds(self, table: Signatures | None) -> int:
         """Folds that hold out as many classes as are unseen; 0 if none can be made."""
