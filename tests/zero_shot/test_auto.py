@@ -25,6 +25,7 @@ from zslearn.zero_shot.auto.diagnosis import shuffled
 from zslearn.zero_shot.auto.expectation import LearningCurve, accuracy_among, expect
 from zslearn.zero_shot.auto.fold_ranks import FoldRanks
 from zslearn.zero_shot.auto.portfolio import default_names, members_of
+from zslearn.zero_shot.auto.recommendation import with_recommended
 from zslearn.zero_shot.auto.records import Record
 
 QUICK = [RRZSLClassifier(lam=1.0), SAEClassifier(lam=1.0, direction="encode")]
@@ -325,6 +326,23 @@ def test_a_mean_has_to_be_better_by_an_error_and_a_point():
         assert guarded(np.stack([single, single + gain], axis=1), n_single=1) == taken
     doubtful = np.add(single, [0.2, -0.15, 0.1, -0.05])
     assert guarded(np.stack([single, doubtful], axis=1), n_single=1) == 0
+
+
+def test_what_is_taken_does_not_depend_on_the_units_of_columns(linear):
+    scaled = "standardize > prototype-regression"
+    portfolio = ["eszsl", "prototype-regression", scaled]
+    rows = linear.rows(linear.split("standard").seen)
+    units = 10.0 ** np.random.default_rng(0).uniform(-3, 3, linear.X.shape[1])
+    taken = []
+    for other in (1.0, np.random.default_rng(1).permutation(12) + 1.0):
+        clf = AutoZeroShotClassifier(linear.signatures, portfolio=portfolio)
+        clf.fit(linear.X[rows] * units * other, linear.y[rows])
+        taken.append(clf.member_)
+    assert taken == [scaled] * 2
+    assert fitted(linear, portfolio=portfolio).member_ == "prototype-regression"
+    # It is recommended only where it is there.
+    marked = with_recommended(members_of(portfolio[:2], [], 0), linear.X * units)
+    assert [one.recommended for one in marked] == [False, True]
 
 
 def test_the_recommended_member_is_judged_to_the_end():

@@ -71,7 +71,8 @@ def advise(time_budget: float | None, as_json: bool, **options: Any) -> None:
         return
     shown = [{"fact": key.replace("_", " "), "value": _text(value)} for key, value in facts.items()]
     click.echo(format_table(shown, {"fact": "data", "value": ""}))
-    click.echo("\n" + format_table(model.leaderboard_.rows, BOARD))
+    if model.expected_accuracy_ is not None:
+        click.echo("\n" + format_table(model.leaderboard_.rows, BOARD))
     click.echo("\n" + "\n".join(_sentences(model)))
     click.echo(f"\nNext:\n  {command}")
 

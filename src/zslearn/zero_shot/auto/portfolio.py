@@ -29,7 +29,7 @@ from zslearn.zero_shot.posterior.boosted_trees import BoostedTreesClassifier
 from zslearn.zero_shot.registry import find_method, make_classifier
 
 MEAN = "mean of "
-# Taken unless another member is clearly better, and where nothing can be judged.
+# Taken unless another member is clearly better; see `recommendation`.
 RECOMMENDED = "prototype-regression"
 PREPARATIONS = ("root", "standardize", "quantile", "nystroem")
 CLASSIFIERS: dict[str, Any] = {
@@ -66,11 +66,14 @@ class Member:
         Transformers, and the classifier last.
     space : str or None
         The block of the signatures that it sees; None is all of them.
+    recommended : bool
+        Whether it is taken unless another is clearly better.
     """
 
     name: str
     steps: tuple[Any, ...]
     space: str | None = None
+    recommended: bool = False
 
     @property
     def may_be_slow(self) -> bool:
