@@ -80,7 +80,8 @@ def alone(dataset: Any, seed: int | None, limit: int, names: Any) -> dict[str, f
     found: dict[str, float | None] = {}
     for name in names or default_names(X.shape[1]):
         try:
-            fitted = named_member(name).pipeline(dataset.signatures, len(y)).fit(X, y)
+            member = named_member(name, table=dataset.signatures)
+            fitted = member.pipeline(dataset.signatures, len(y)).fit(X, y)
             answers = fitted.predict(dataset.X[test], candidates=unseen)
             found[name] = per_class_accuracy(dataset.y[test], answers)
         except ZslearnError:
