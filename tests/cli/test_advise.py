@@ -57,7 +57,9 @@ def test_fit_and_evaluate_take_auto(run, own, own_arguments):
     target = own / "auto.zsl"
     found = run("fit", *own_arguments, "--method", "auto", "-P", portfolio, "--save", target)
     assert found.exit_code == 0, found.output
-    assert "expected accuracy" in found.stdout
+    expected = load(target).expected_accuracy_
+    assert f"expected accuracy  {expected}\n" in found.stdout
+    assert "among 3 unseen classes, chance 0.33" in found.stdout
     assert load(target).member_ in ("rrzsl", "standardize > eszsl")
     arguments = ["--features", own / "all.csv", "--labels", own / "all_y.csv"]
     arguments += ["--signatures", own / "classes.csv", "--unseen", "unseen0,unseen1,unseen2"]
