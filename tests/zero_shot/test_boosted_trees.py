@@ -7,7 +7,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from zslearn.core.trees import Binned, Trees, grow
+from zslearn.core.trees import Binned, grow
 from zslearn.datasets import make_family
 from zslearn.exceptions import InvalidInputError, ModelFileError
 from zslearn.persistence import container, load, save
@@ -43,14 +43,13 @@ def test_a_tree_says_the_same_as_a_walk_by_hand():
     X, target = rng.standard_normal((200, 4)), rng.standard_normal(200)
     binned = Binned.of(X, 16)
     # Some nodes are too small to be split at this depth.
-    tree = grow(binned, target, np.ones(200), depth=6, min_samples_leaf=9)
-    trees = Trees(tree.features[None], tree.thresholds[None], tree.values[None])
-    np.testing.assert_array_equal(trees.sums(X), tree.values[tree.leaf])
+    trees = grow(binned, target, np.ones(200), depth=6, min_samples_leaf=9)
+    features, thresholds, values = (part[0] for part in trees)
 
     def walk(x, node=0):
         if node >= 63:
-            return tree.values[node - 63]
-        return walk(x, 2 * node + (1 if x[tree.features[node]] <= tree.thresholds[node] else 2))
+            return values[node - 63]
+        return walk(x, 2 * node + (1 if x[features[node]] <= thresholds[node] else 2))
 
     others = 3 * rng.standard_normal((300, 4))
     np.testing.assert_array_equal(trees.sums(others), [walk(x) for x in others])
@@ -86,6 +85,16 @@ def test_a_tree_looks_at_some_of_many_features():
     assert len(np.unique(clf.features_)) > 10
     again = BoostedTreesClassifier(20, max_features=4).fit(X, y)
     np.testing.assert_array_equal(clf.predict_proba(X), again.predict_proba(X))
+
+
+def test_a_tree_is_grown_on_some_of_many_samples():
+    X, y = table(2, 3000)
+    X_new, y_new = table(2, 3000, seed=1)
+    every, some = (BoostedTreesClassifier(max_samples=n).fit(X, y) for n in (3000, 300))
+    assert not np.array_equal(every.thresholds_, some.thresholds_)
+    assert some.score(X_new, y_new) > every.score(X_new, y_new) - 0.02
+    again = BoostedTreesClassifier(max_samples=300).fit(X, y)
+    np.testing.assert_array_equal(some.predict_proba(X_new), again.predict_proba(X_new))
 
 
 @pytest.mark.parametrize("labels", [[1, 1, 1], ["a", "a", "a"]])

@@ -95,18 +95,9 @@ class Trees(NamedTuple):
         return np.asarray(self.values[tree, node - n_nodes].sum(axis=1))
 
 
-class Growth(NamedTuple):
-    """One grown tree, and the leaf of each training sample."""
-
-    features: NDArray[np.intp]
-    thresholds: NDArray
-    values: NDArray
-    leaf: NDArray[np.intp]
-
-
 def grow(
     binned: Binned, target: NDArray, weight: NDArray, *, depth: int, min_samples_leaf: int
-) -> Growth:
+) -> Trees:
     """Grow a tree level by level, each split where the squared error of the target falls most.
 
     Parameters
@@ -124,7 +115,8 @@ def grow(
 
     Returns
     -------
-    Growth
+    Trees
+        A single one.
     """
     n_samples, n_features = binned.bins.shape
     n_bins = binned.edges.shape[1] + 1
@@ -146,7 +138,7 @@ def grow(
         whole.append(~split)
         place = 2 * place + (split[place] & (binned.bins[rows, feature[place]] > last[place]))
     values = _leaf_values(place, target, weight, whole)
-    return Growth(np.concatenate(features), np.concatenate(thresholds), values, place)
+    return Trees(np.concatenate(features)[None], np.concatenate(thresholds)[None], values[None])
 
 
 def _gains(sums: NDArray, counts: NDArray, least: int) -> NDArray:

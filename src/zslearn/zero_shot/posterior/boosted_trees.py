@@ -23,7 +23,7 @@ class BoostedTreesClassifier(ClassifierMixin, BaseEstimator):
     An ordinary classifier, made to be the `classifier` of DAP and its relatives. Trees are grown on
     binned features, which is fast on a few thousand samples, and kept as arrays. Where no feature
     has more values than there are bins, it does what scikit-learn's `GradientBoostingClassifier`
-    with the same parameters does.
+    with the same parameters does, as long as a tree sees all samples and features.
 
     Parameters
     ----------
@@ -39,8 +39,11 @@ class BoostedTreesClassifier(ClassifierMixin, BaseEstimator):
         Bins of a feature.
     max_features : int, default=64
         Features that a tree may look at, drawn at random where there are more.
+    max_samples : int, default=2000
+        Samples that a tree is grown on, drawn at random where there are more (stochastic gradient
+        boosting), which bounds the time.
     random_state : int or None, default=0
-        Seed of this draw.
+        Seed of these draws.
 
     Attributes
     ----------
@@ -72,6 +75,7 @@ class BoostedTreesClassifier(ClassifierMixin, BaseEstimator):
         "min_samples_leaf": Whole(1),
         "n_bins": Whole(2, 1024),
         "max_features": Whole(1),
+        "max_samples": Whole(1),
         "random_state": Seed(),
     }
     learned_shapes: ClassVar = {
@@ -91,6 +95,7 @@ class BoostedTreesClassifier(ClassifierMixin, BaseEstimator):
         min_samples_leaf: int = 20,
         n_bins: int = 32,
         max_features: int = 64,
+        max_samples: int = 2000,
         random_state: int | None = 0,
     ) -> None:
         self.n_rounds = n_rounds
@@ -99,6 +104,7 @@ class BoostedTreesClassifier(ClassifierMixin, BaseEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.n_bins = n_bins
         self.max_features = max_features
+        self.max_samples = max_samples
         self.random_state = random_state
 
     @all_or_nothing
@@ -138,8 +144,9 @@ class BoostedTreesClassifier(ClassifierMixin, BaseEstimator):
         self.values_ = np.zeros((*shape[:2], 2**self.max_depth))
         raw = np.tile(self.base_, (len(X), 1))
         for round_ in range(self.n_rounds):
-            columns = _some(every.bins.shape[1], self.max_features, rng)
-            binned = Binned(every.bins[:, columns], every.edges[columns])
+            rows = _some(len(X), self.max_samples, rng)
+            columns = _some(X.shape[1], self.max_features, rng)
+            binned = Binned(every.bins[np.ix_(rows, columns)], every.edges[columns])
             residual = is_class - _probabilities(raw)
             # Newton's step, for K classes times (K − 1)/K (eq. 36 of the paper).
             curvature = np.abs(residual) * (1 - np.abs(residual))
@@ -148,16 +155,17 @@ class BoostedTreesClassifier(ClassifierMixin, BaseEstimator):
             for score in range(n_scores):
                 tree = grow(
                     binned,
-                    residual[:, score],
-                    curvature[:, score],
+                    residual[rows, score],
+                    curvature[rows, score],
                     depth=self.max_depth,
                     min_samples_leaf=self.min_samples_leaf,
                 )
                 values = self.learning_rate * tree.values
-                self.features_[score, round_] = columns[tree.features]
+                tree = Trees(columns[tree.features], tree.thresholds, values)
+                raw[:, score] += tree.sums(X)
+                self.features_[score, round_] = tree.features
                 self.thresholds_[score, round_] = tree.thresholds
-                self.values_[score, round_] = values
-                raw[:, score] += values[tree.leaf]
+                self.values_[score, round_] = tree.values
 
     def predict_proba(self, X: Any) -> NDArray:
         """Return the probabilities of classes.
@@ -225,5 +233,5 @@ def _probabilities(raw: NDArray) -> NDArray:
 
 
 def _some(n: int, most: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return all of n columns, or so many drawn at random."""
+    """Return all of n rows or columns, or so many drawn at random."""
     return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
