@@ -7,7 +7,6 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from zslearn.core.trees import Binned, grow
 from zslearn.datasets import make_family
 from zslearn.exceptions import InvalidInputError, ModelFileError
 from zslearn.persistence import container, load, save
@@ -36,38 +35,6 @@ def test_it_is_the_gradient_boosting_of_scikit_learn_on_few_values(n_classes, de
         n_estimators=30, max_depth=depth, learning_rate=0.2, min_samples_leaf=20, random_state=0
     ).fit(X, y)
     np.testing.assert_allclose(own.predict_proba(X), theirs.predict_proba(X), atol=1e-10)
-
-
-def test_a_tree_says_the_same_as_a_walk_by_hand():
-    rng = np.random.default_rng(0)
-    X, target = rng.standard_normal((200, 4)), rng.standard_normal(200)
-    binned = Binned.of(X, 16)
-    # Some nodes are too small to be split at this depth.
-    trees = grow(binned, target, np.ones(200), depth=6, min_samples_leaf=9)
-    features, thresholds, values = (part[0] for part in trees)
-
-    def walk(x, node=0):
-        if node >= 63:
-            return values[node - 63]
-        return walk(x, 2 * node + (1 if x[features[node]] <= thresholds[node] else 2))
-
-    others = 3 * rng.standard_normal((300, 4))
-    np.testing.assert_array_equal(trees.sums(others), [walk(x) for x in others])
-    said = trees.sums(X)
-    for value in np.unique(said):
-        same = said == value
-        assert same.sum() >= 9
-        assert value == pytest.approx(target[same].mean())
-    assert 10 < len(np.unique(said)) < 64
-
-
-def test_bins_hold_about_as_many_samples_and_few_values_one_each():
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.standard_t(2, 900), rng.integers(0, 3, 900), np.full(900, 7.0)])
-    binned = Binned.of(X, 10)
-    assert np.bincount(binned.bins[:, 0]).tolist() == [90] * 10
-    np.testing.assert_array_equal(binned.bins[:, 1], X[:, 1])
-    np.testing.assert_array_equal(binned.bins[:, 2], 0)
 
 
 def test_a_monotone_change_of_features_changes_no_answer():

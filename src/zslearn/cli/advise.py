@@ -71,8 +71,9 @@ def advise(time_budget: float | None, as_json: bool, **options: Any) -> None:
         return
     shown = [{"fact": key.replace("_", " "), "value": _text(value)} for key, value in facts.items()]
     click.echo(format_table(shown, {"fact": "data", "value": ""}))
-    if model.expected_accuracy_ is not None:
-        click.echo("\n" + format_table(model.leaderboard_.rows, BOARD))
+    looked_at = [row for row in model.leaderboard_ if row["folds"] or row["note"]]
+    if looked_at:
+        click.echo("\n" + format_table(looked_at, BOARD))
     click.echo("\n" + "\n".join(_sentences(model)))
     click.echo(f"\nNext:\n  {command}")
 

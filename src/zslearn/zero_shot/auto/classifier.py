@@ -53,8 +53,9 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
     Members are pipelines: a preparation of the features, and a method. They are judged by
     cross-validation over the seen classes, in stages: all of them on few rows, the best ones on
     more rows and more repeats, and the means of the scores of the best two, three and four.
-    Prototype regression is taken unless another is clearly better on the held-out classes; if one
-    is, the simplest of those near the best. What is taken is fitted on all rows and answers from
+    Prototype regression, on standardized features if columns are in different units, is taken
+    unless another is clearly better on the held-out classes; if one is, the simplest of those near
+    the best. What is taken is fitted on all rows and answers from
     then on. No sample of an unseen class takes part.
 
     Parameters
