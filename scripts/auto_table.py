@@ -6,6 +6,7 @@ python scripts/auto_table.py [--check]
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def fresh_table(rows: Rows) -> str:
 def unfamiliar_table(rows: Rows) -> str:
     """One line per table, with means over its draws."""
     lines = [
-        "| table | taken, draw by draw | reached | `prototype-regression` | best member | inside |",
+        "| table | taken | reached | `prototype-regression` | best member | inside |",
         "|---|---|---|---|---|---|",
     ]
     for name in dict.fromkeys(row["data"] for row in rows):
@@ -99,7 +100,8 @@ def unfamiliar_table(rows: Rows) -> str:
             if all(row["alone"][member] is not None for row in draws)
         }
         best = max(means, key=means.__getitem__)
-        taken = "; ".join(f"`{row['taken']}`" for row in draws)
+        counts = Counter(row["taken"] for row in draws)
+        taken = "; ".join(f"`{one}`{f' × {n}' if n > 1 else ''}" for one, n in counts.items())
         reached = float(np.mean([row["reached"] for row in draws]))
         lines.append(
             f"| {name} | {taken} | {pages.short(reached)} | {pages.short(means[RECOMMENDED])} | "
