@@ -6,6 +6,7 @@ python scripts/auto_table.py [--check]
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from measure_auto import ROWS
 from zslearn.zero_shot.auto.portfolio import RECOMMENDED
 
 FRESH = ROWS.with_name("auto_fresh.jsonl")
+UNFAMILIAR = ROWS.with_name("auto_tables.jsonl")
 Rows = list[dict[str, Any]]
 
 
@@ -84,6 +86,30 @@ def fresh_table(rows: Rows) -> str:
     )
 
 
+def unfamiliar_table(rows: Rows) -> str:
+    """One line per table, with means over its draws."""
+    lines = [
+        "| table | taken | reached | `prototype-regression` | best member | inside |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name in dict.fromkeys(row["data"] for row in rows):
+        draws = [row for row in rows if row["data"] == name]
+        means = {
+            member: np.mean([row["alone"][member] for row in draws])
+            for member in draws[0]["alone"]
+            if all(row["alone"][member] is not None for row in draws)
+        }
+        best = max(means, key=means.__getitem__)
+        counts = Counter(row["taken"] for row in draws)
+        taken = "; ".join(f"`{one}`{f' × {n}' if n > 1 else ''}" for one, n in counts.items())
+        reached = float(np.mean([row["reached"] for row in draws]))
+        lines.append(
+            f"| {name} | {taken} | {pages.short(reached)} | {pages.short(means[RECOMMENDED])} | "
+            f"{pages.short(means[best])}, `{best}` | {sum(map(covered, draws))} of {len(draws)} |"
+        )
+    return "\n".join(lines) + f"\n\n{inside(rows)}\n"
+
+
 def rows_of(path: Path) -> Rows:
     """Return the lines of a file, the proposed split first and data sets together."""
     rows = [json.loads(line) for line in path.read_text().splitlines()]
@@ -93,5 +119,9 @@ def rows_of(path: Path) -> Rows:
 
 if __name__ == "__main__":
     page = pages.ROOT / "docs" / "which_method.md"
-    tables = {"splits": table(rows_of(ROWS)), "fresh splits": fresh_table(rows_of(FRESH))}
+    tables = {
+        "splits": table(rows_of(ROWS)),
+        "fresh splits": fresh_table(rows_of(FRESH)),
+        "unfamiliar tables": unfamiliar_table(rows_of(UNFAMILIAR)),
+    }
     pages.main(__doc__.splitlines()[0], {page: pages.filled(page, tables)})

@@ -15,11 +15,12 @@ from zslearn.datasets import FAMILIES, make_family
 from zslearn.exceptions import ZslearnWarning
 from zslearn.zero_shot import AutoZeroShotClassifier
 
-# What the name of a member of a kind holds. Quadratic discriminants and GFZSL model variances too.
+# What the name of a member of a kind holds. Quadratic discriminants and GFZSL model variances too,
+# and trees see variances and products.
 RIGHT = {
     "linear": ("rrzsl", "sae", "eszsl", "prototype-regression", "exem", "gfzsl"),
-    "bayes": ("naive-bayes", "quadratic", "gfzsl", "quantile"),
-    "product": ("quadratic", "nystroem", "nearest-neighbors"),
+    "bayes": ("naive-bayes", "quadratic", "gfzsl", "quantile", "boosting"),
+    "product": ("quadratic", "nystroem", "nearest-neighbors", "boosting"),
 }
 
 

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from zslearn.datasets import load_animals, open_dataset
-from zslearn.exceptions import ZslearnError
 from zslearn.metrics import per_class_accuracy
 from zslearn.zero_shot import AutoZeroShotClassifier
+from zslearn.zero_shot.auto.judging import FAILURES
 from zslearn.zero_shot.auto.portfolio import default_names, named_member
 from zslearn.zero_shot.search import even_rows
 
@@ -80,10 +80,11 @@ def alone(dataset: Any, seed: int | None, limit: int, names: Any) -> dict[str, f
     found: dict[str, float | None] = {}
     for name in names or default_names(X.shape[1]):
         try:
-            fitted = named_member(name).pipeline(dataset.signatures, len(y)).fit(X, y)
+            member = named_member(name, table=dataset.signatures)
+            fitted = member.pipeline(dataset.signatures, len(y)).fit(X, y)
             answers = fitted.predict(dataset.X[test], candidates=unseen)
             found[name] = per_class_accuracy(dataset.y[test], answers)
-        except ZslearnError:
+        except FAILURES:
             found[name] = None
     return found
 

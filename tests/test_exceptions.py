@@ -34,3 +34,4 @@ def test_an_unknown_class_is_told_with_the_nearest_name():
 
 def test_no_name_is_suggested_when_nothing_is_near():
     assert closest_name("okapi", ["zebra", "lion"]) is None
+    assert closest_name("3.0", ["13", "3", "30"]) == "3"

@@ -143,12 +143,25 @@ def refused_data(error: ValueError) -> InvalidInputError:
 
 
 def closest_name(name: object, known: Iterable[object]) -> object | None:
-    """Return the known name most like `name`, capitals aside, or None if nothing is near."""
+    """Return the known name most like `name`, capitals aside, or None if nothing is near.
+
+    The same number written in another way, such as 3.0 and 3, is nearest.
+    """
     spelled = {str(_plain(other)).casefold(): _plain(other) for other in known}
     import difflib  # costs more than the rest of this module, for errors alone
 
+    number = _number(name)
+    same = next((one for one in spelled.values() if number == _number(one) is not None), None)
     near = difflib.get_close_matches(str(_plain(name)).casefold(), spelled, n=1, cutoff=0.6)
-    return spelled[near[0]] if near else None
+    return same if same is not None or not near else spelled[near[0]]
+
+
+def _number(name: object) -> float | None:
+    """Return the number that a name writes, as '3.0' and '3' do, or None."""
+    try:
+        return float(str(name))
+    except ValueError:
+        return None
 
 
 def _plain(name: object) -> object:

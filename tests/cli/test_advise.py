@@ -28,12 +28,38 @@ def test_advise_as_json_has_the_expectation(run, own_arguments):
     assert found["member"] in [row["member"] for row in found["leaderboard"]]
 
 
+def test_two_classes_give_one_warning_and_no_table_of_members(run, own, own_arguments):
+    X, y = ((own / name).read_text().splitlines() for name in ("X.csv", "y.csv"))
+    kept = [0, *(i for i, name in enumerate(y) if name in ("seen0", "seen1"))]
+    (own / "X.csv").write_text("\n".join(X[i] for i in kept) + "\n")
+    (own / "y.csv").write_text("\n".join(y[i] for i in kept) + "\n")
+    found = run("advise", *own_arguments)
+    assert found.exit_code == 0, found.output
+    assert "2 seen classes, four are needed" in found.stderr
+    assert "Take prototype-regression." in found.stdout
+    assert "eszsl" not in found.stdout
+
+
+def test_a_class_without_attributes_is_fitted_by_the_command_that_is_advised(
+    run, own, own_arguments
+):
+    lines = (own / "classes.csv").read_text().splitlines()
+    lines[1] = lines[1].split(",")[0] + ",0" * lines[1].count(",")
+    (own / "classes.csv").write_text("\n".join(lines) + "\n")
+    found = run("advise", *own_arguments, "--json", "--time-budget", 5)
+    assert found.exit_code == 0, found.output
+    assert not [row for row in json.loads(found.stdout)["leaderboard"] if "zeros" in row["note"]]
+    assert "--method auto" in next_command([], "prototype-regression", by_auto=True)
+
+
 def test_fit_and_evaluate_take_auto(run, own, own_arguments):
     portfolio = 'portfolio=["rrzsl", "standardize > eszsl"]'
     target = own / "auto.zsl"
     found = run("fit", *own_arguments, "--method", "auto", "-P", portfolio, "--save", target)
     assert found.exit_code == 0, found.output
-    assert "expected accuracy" in found.stdout
+    expected = load(target).expected_accuracy_
+    assert f"expected accuracy  {expected}\n" in found.stdout
+    assert "among 3 unseen classes, chance 0.33" in found.stdout
     assert load(target).member_ in ("rrzsl", "standardize > eszsl")
     arguments = ["--features", own / "all.csv", "--labels", own / "all_y.csv"]
     arguments += ["--signatures", own / "classes.csv", "--unseen", "unseen0,unseen1,unseen2"]

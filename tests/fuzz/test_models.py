@@ -30,7 +30,12 @@ from zslearn.exceptions import ModelFileError, ZslearnWarning
 from zslearn.persistence import container, load, save
 from zslearn.persistence.encoding import Encoder
 from zslearn.persistence.trusted import estimator_name
-from zslearn.zero_shot import CalibratedStacking, SAEClassifier, make_classifier
+from zslearn.zero_shot import (
+    BoostedTreesClassifier,
+    CalibratedStacking,
+    SAEClassifier,
+    make_classifier,
+)
 
 CASES = int(os.environ.get("ZSLEARN_FUZZ_MODELS", "300"))
 METHODS = "sae ridge-fs prototype-regression legacy_cub ale sync-ovo dap conse ncm exem mlzsc jlse"
@@ -51,7 +56,7 @@ STEPS = {
         )
     ],
 }
-KINDS = [*METHODS.split(), "calibrated", "kmeans", "neighbors", "auto", *STEPS]
+KINDS = [*METHODS.split(), "calibrated", "kmeans", "neighbors", "boosting", "auto", *STEPS]
 #: The seed of each case that once gave other answers without a word, or a raw exception.
 ONCE_FAILED = {
     "mlzsc": [654],
@@ -84,6 +89,9 @@ def fitted(kind, data):
             return make_classifier(kind, data.signatures).fit(X, y)
     if kind == "neighbors":
         return make_classifier("iap", data.signatures, classifier=KNeighborsClassifier(3)).fit(X, y)
+    if kind == "boosting":
+        trees = BoostedTreesClassifier(3, max_depth=2, min_samples_leaf=2)
+        return make_classifier("dap", data.signatures, classifier=trees).fit(X, y)
     if kind in STEPS:
         return make_pipeline(*STEPS[kind], SAEClassifier(data.signatures, lam=1.0)).fit(X, y)
     return make_classifier(kind, data.signatures).fit(X, y)

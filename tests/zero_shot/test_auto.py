@@ -25,6 +25,7 @@ from zslearn.zero_shot.auto.diagnosis import shuffled
 from zslearn.zero_shot.auto.expectation import LearningCurve, accuracy_among, expect
 from zslearn.zero_shot.auto.fold_ranks import FoldRanks
 from zslearn.zero_shot.auto.portfolio import default_names, members_of
+from zslearn.zero_shot.auto.recommendation import with_recommended
 from zslearn.zero_shot.auto.records import Record
 
 QUICK = [RRZSLClassifier(lam=1.0), SAEClassifier(lam=1.0, direction="encode")]
@@ -240,6 +241,29 @@ def test_every_default_member_can_be_made_and_preprocess_narrows_them():
     assert [member.name for member in twice] == ["SAEClassifier", "SAEClassifier (2)"]
 
 
+@pytest.mark.parametrize("zero", ["seen", "unseen"])
+def test_a_class_without_any_attribute_is_recognized_too(zero):
+    # "Nothing is wrong" is a class of its own in many tables; its signature has no direction.
+    rng = np.random.default_rng(0)
+    has = 1 + np.arange(13)[:, None] >> np.arange(4) & 1
+    has[3 if zero == "seen" else 12] = 0
+    index = np.repeat(np.arange(13), 12)
+    X = (2.0 * has - 1)[index] @ rng.standard_normal((4, 12)) + rng.standard_normal((156, 12)) / 3
+    names = np.array([f"machine {i:02d}" for i in range(13)])
+    y, seen = names[index], index < 10
+    clf = AutoZeroShotClassifier(Signatures(names, has), portfolio=["sae", "prototype-regression"])
+    clf.fit(X[seen], y[seen])
+    assert clf.member_ == "prototype-regression"
+    assert not any("failed" in note for note in clf.leaderboard_["note"])
+    answers = clf.predict(X[~seen], candidates=names[10:])
+    assert (answers == y[~seen]).mean() > 0.9
+    # Estimators that were given stay as they are, and say what is wrong.
+    if zero == "seen":
+        clf = AutoZeroShotClassifier(Signatures(names, has), portfolio=[SAEClassifier(), "exem"])
+        clf.fit(X[seen], y[seen])
+        assert "machine 03 holds only zeros" in clf.leaderboard_["note"][-1]
+
+
 def test_given_estimators_are_judged_with_their_parameters():
     X, y, table = machines()
     seen = np.isin(y, table.names[:9])
@@ -302,6 +326,23 @@ def test_a_mean_has_to_be_better_by_an_error_and_a_point():
         assert guarded(np.stack([single, single + gain], axis=1), n_single=1) == taken
     doubtful = np.add(single, [0.2, -0.15, 0.1, -0.05])
     assert guarded(np.stack([single, doubtful], axis=1), n_single=1) == 0
+
+
+def test_what_is_taken_does_not_depend_on_the_units_of_columns(linear):
+    scaled = "standardize > prototype-regression"
+    portfolio = ["eszsl", "prototype-regression", scaled]
+    rows = linear.rows(linear.split("standard").seen)
+    units = 10.0 ** np.random.default_rng(0).uniform(-3, 3, linear.X.shape[1])
+    taken = []
+    for other in (1.0, np.random.default_rng(1).permutation(12) + 1.0):
+        clf = AutoZeroShotClassifier(linear.signatures, portfolio=portfolio)
+        clf.fit(linear.X[rows] * units * other, linear.y[rows])
+        taken.append(clf.member_)
+    assert taken == [scaled] * 2
+    assert fitted(linear, portfolio=portfolio).member_ == "prototype-regression"
+    # It is recommended only where it is there.
+    marked = with_recommended(members_of(portfolio[:2], [], 0), linear.X * units)
+    assert [one.recommended for one in marked] == [False, True]
 
 
 def test_the_recommended_member_is_judged_to_the_end():

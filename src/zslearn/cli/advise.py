@@ -56,6 +56,7 @@ def advise(time_budget: float | None, as_json: bool, **options: Any) -> None:
     dataset = source.load()
     rows = _training_rows(source, dataset)
     from zslearn.zero_shot import AutoZeroShotClassifier
+    from zslearn.zero_shot.auto.portfolio import has_zero_signature
 
     X, y = dataset.X[rows], dataset.y[rows]
     facts = data_facts(X, y, dataset.signatures)
@@ -63,13 +64,16 @@ def advise(time_budget: float | None, as_json: bool, **options: Any) -> None:
     model = AutoZeroShotClassifier(dataset.signatures, time_budget=time_budget)
     with user_data(), warnings_as_lines():
         model.fit(X, y)
-    command = next_command(sys.argv[2:], model.member_)
+    zeros = has_zero_signature(dataset.signatures)
+    command = next_command(sys.argv[2:], model.member_, by_auto=zeros)
     if as_json:
         echo_json({"data": facts, **_found(model), "next": command})
         return
     shown = [{"fact": key.replace("_", " "), "value": _text(value)} for key, value in facts.items()]
     click.echo(format_table(shown, {"fact": "data", "value": ""}))
-    click.echo("\n" + format_table(model.leaderboard_.rows, BOARD))
+    looked_at = [row for row in model.leaderboard_ if row["folds"] or row["note"]]
+    if looked_at:
+        click.echo("\n" + format_table(looked_at, BOARD))
     click.echo("\n" + "\n".join(_sentences(model)))
     click.echo(f"\nNext:\n  {command}")
 
@@ -116,7 +120,7 @@ def data_facts(X: Any, y: Any, signatures: Any) -> dict[str, Any]:
     }
 
 
-def next_command(arguments: list[str], member: str) -> str:
+def next_command(arguments: list[str], member: str, *, by_auto: bool = False) -> str:
     """Return the fit with the member taken, for the data options that were given.
 
     Parameters
@@ -125,6 +129,8 @@ def next_command(arguments: list[str], member: str) -> str:
         What the user typed after ``zslearn advise``.
     member : str
         Name of the member.
+    by_auto : bool, default=False
+        Whether `auto` has to make it, because the method with its defaults is something else.
 
     Returns
     -------
@@ -140,7 +146,7 @@ def next_command(arguments: list[str], member: str) -> str:
         if not skip and text != "--json" and not text.startswith("--time-budget"):
             kept.append(text)
         skip = text == "--time-budget"
-    plain = " " not in member
+    plain = " " not in member and not by_auto
     method = ["--method", member] if plain else ["--method", "auto", "-P"]
     extra = [] if plain else [f'portfolio=["{member}"]']
     return shlex.join(["zslearn", "fit", *kept, *method, *extra, "--save", "model.zsl"])

@@ -99,7 +99,7 @@ Examples:
     multiple=True,
     metavar="NAME=VALUE",
     help="A parameter of the methods, e.g. lam=0.5 or, for dap, classifier=gaussian-nb (logistic, "
-    "knn, random-forest); may be repeated.",
+    "knn, boosting, random-forest); may be repeated.",
 )
 @click.option("--plot", metavar="FILE", help="Draw the result (.png, .svg or .pdf).")
 @click.option("--csv", "csv_file", metavar="FILE", help="Write every figure as CSV.")

@@ -1,13 +1,15 @@
-"""What a model chosen on held-out classes promises, as facts for a table."""
+"""What a model chosen on held-out classes promises."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zslearn.zero_shot.auto.expectation import Expectation
 
 
-def expectations(model: Any) -> dict[str, Any]:
-    """Return what to expect of a model by `AutoZeroShotClassifier`; nothing of others.
+def expectation_of(model: Any) -> Expectation | None:
+    """Return what to expect of a model by `AutoZeroShotClassifier`; None of others.
 
     Parameters
     ----------
@@ -16,15 +18,7 @@ def expectations(model: Any) -> dict[str, Any]:
 
     Returns
     -------
-    dict
-        With the key "expected_accuracy", if the model was judged.
+    Expectation or None
     """
     inner = getattr(model, "estimator_", model) if hasattr(model, "gamma_") else model
-    expected = getattr(inner, "expected_accuracy_", None)
-    if expected is None:
-        return {}
-    rounded = {
-        key: round(value, 4) if isinstance(value, float) else value
-        for key, value in asdict(expected).items()
-    }
-    return {"expected_accuracy": rounded}
+    return getattr(inner, "expected_accuracy_", None)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from zslearn.cli.columns import remember_columns
-from zslearn.cli.expectations import expectations
+from zslearn.cli.expectations import expectation_of
 from zslearn.cli.files import check_target
 from zslearn.cli.guard import warnings_as_lines
 from zslearn.cli.parameters import set_parameters
@@ -99,7 +100,10 @@ def fit(
     with user_data(), warnings_as_lines():
         _fit(model, dataset, rows, cluster, checkpoint)
     remember_columns(model, dataset.extra.get("feature_columns", ()))
-    facts = _facts(model, method, len(rows), perf_counter() - start) | expectations(model)
+    facts = _facts(model, method, len(rows), perf_counter() - start)
+    expected = expectation_of(model)
+    if expected is not None:
+        facts["expected_accuracy"] = asdict(expected) if as_json else expected
     from zslearn.features import remember_encoder
     from zslearn.persistence import save
 

@@ -1,4 +1,4 @@
-"""Transformers and classifiers of scikit-learn that the command line knows by name."""
+"""Transformers and classifiers that the command line knows by name."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ CLASSIFIERS: dict[str, tuple[str, dict[str, Any]]] = {
     "gaussian-nb": ("sklearn.naive_bayes:GaussianNB", {}),
     "logistic": ("sklearn.linear_model:LogisticRegression", {"max_iter": 1000}),
     "knn": ("sklearn.neighbors:KNeighborsClassifier", {}),
+    "boosting": ("zslearn.zero_shot:BoostedTreesClassifier", {}),
     "random-forest": ("sklearn.ensemble:RandomForestClassifier", {"random_state": 0}),
 }
 

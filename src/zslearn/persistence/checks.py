@@ -32,6 +32,8 @@ def check_estimator(model: Any) -> None:
     _check_chosen(model)
     _check_shapes(model)
     _check_classes(model)
+    if hasattr(type(model), "check_learned"):
+        model.check_learned()
     if _of_scikit_learn(type(model)):
         check_state(model)
 

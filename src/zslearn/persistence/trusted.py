@@ -17,6 +17,7 @@ ESTIMATORS = {
     "SemanticAutoencoder": "zslearn.autoencoder:SemanticAutoencoder",
     "SemanticAutoencoderCV": "zslearn.autoencoder:SemanticAutoencoderCV",
     "AverageClassifier": "zslearn.zero_shot.auto.average:AverageClassifier",
+    "BoostedTreesClassifier": "zslearn.zero_shot:BoostedTreesClassifier",
     "ConvSemanticAutoencoder": "zslearn.zero_shot.deep.conv_autoencoder:ConvSemanticAutoencoder",
     "ImageSegmenter": "zslearn.cluster:ImageSegmenter",
     "SignedRoot": "zslearn.zero_shot.auto.signed_root:SignedRoot",

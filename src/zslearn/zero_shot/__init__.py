@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from zslearn.zero_shot.networks.mtmdl import MTMDLClassifier
     from zslearn.zero_shot.networks.ss_voc import SSVocClassifier
     from zslearn.zero_shot.posterior.amp import AMPClassifier
+    from zslearn.zero_shot.posterior.boosted_trees import BoostedTreesClassifier
     from zslearn.zero_shot.posterior.conse import ConSEClassifier
     from zslearn.zero_shot.posterior.dap import DAPClassifier
     from zslearn.zero_shot.posterior.direct_similarity import DirectSimilarityClassifier
@@ -46,6 +47,7 @@ __all__ = [
     "AMPClassifier",
     "AutoZeroShotClassifier",
     "BaFCClassifier",
+    "BoostedTreesClassifier",
     "CalibratedStacking",
     "ConSEClassifier",
     "DAPClassifier",
@@ -85,6 +87,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "AutoZeroShotClassifier": "auto.classifier",
+        "BoostedTreesClassifier": "posterior.boosted_trees",
         "CalibratedStacking": "calibration",
         "Explanation": "explanation",
         "Ranking": "ranked",

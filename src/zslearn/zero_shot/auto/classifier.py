@@ -28,11 +28,11 @@ from zslearn.zero_shot.auto.leaderboard import Leaderboard
 from zslearn.zero_shot.auto.portfolio import (
     PORTFOLIO,
     PREPROCESS,
-    RECOMMENDED,
     Member,
     default_names,
     members_of,
 )
+from zslearn.zero_shot.auto.recommendation import with_recommended
 from zslearn.zero_shot.auto.records import Record
 from zslearn.zero_shot.auto.rows import leaderboard_rows, results_of
 from zslearn.zero_shot.auto.taking import optimism_of, taken_of
@@ -53,8 +53,9 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
     Members are pipelines: a preparation of the features, and a method. They are judged by
     cross-validation over the seen classes, in stages: all of them on few rows, the best ones on
     more rows and more repeats, and the means of the scores of the best two, three and four.
-    Prototype regression is taken unless another is clearly better on the held-out classes; if one
-    is, the simplest of those near the best. What is taken is fitted on all rows and answers from
+    Prototype regression, on standardized features if columns are in different units, is taken
+    unless another is clearly better on the held-out classes; if one is, the simplest of those near
+    the best. What is taken is fitted on all rows and answers from
     then on. No sample of an unseen class takes part.
 
     Parameters
@@ -264,7 +265,8 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
             sparse=bool(sparse.issparse(task.X)),
             spaces=spaces,
         )
-        return members_of(self.portfolio, names, self.random_state, spaces)
+        members = members_of(self.portfolio, names, self.random_state, task.signatures)
+        return with_recommended(members, task.X)
 
     def _n_folds(self, table: Signatures | None) -> int:
         """Folds that hold out as many classes as are unseen; 0 if none can be made."""
@@ -287,7 +289,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         elif self.cv is None:
             member = members[0]
         else:
-            member = next((one for one in members if one.name == RECOMMENDED), members[0])
+            member = next((one for one in members if one.recommended), members[0])
             reasons = [one.reason for one in outcome.records if one.reason]
             why = reasons[0] if reasons else f"{len(task.classes)} seen classes, four are needed"
             warnings.warn(

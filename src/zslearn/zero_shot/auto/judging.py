@@ -19,7 +19,7 @@ from zslearn.core.threads import map_in_order, n_threads
 from zslearn.zero_shot.auto.average import score_scale
 from zslearn.zero_shot.auto.budget import Budget
 from zslearn.zero_shot.auto.fold_ranks import FoldRanks
-from zslearn.zero_shot.auto.portfolio import RECOMMENDED, Member
+from zslearn.zero_shot.auto.portfolio import Member
 from zslearn.zero_shot.auto.records import Judged, Record
 from zslearn.zero_shot.pipelines import features_of, last_step
 from zslearn.zero_shot.search import even_rows, folds_of_classes, parameter_folds
@@ -151,7 +151,7 @@ def judge(
         n_before = len(judged_rows)
         entrants = _best(finalists, n_before, stage, len(records)) if n_before else records
         # The recommended member first: the others have to beat it, however little time there is.
-        entrants = sorted(entrants, key=lambda one: one.member.name != RECOMMENDED)
+        entrants = sorted(entrants, key=lambda one: not one.member.recommended)
         say(f"stage {stage}: {len(entrants)} members on {len(rows)} rows")
         for repeat in range(_n_repeats(task, times)):
             for record in entrants:
@@ -317,7 +317,7 @@ def _best(judged: list[Record], n_rows: int, stage: int, n_members: int) -> list
     """
     n = _n_entrants(stage, n_members)
     able = sorted((one for one in judged if not one.reason), key=lambda one: -one.score(n_rows))
-    passed = [one for i, one in enumerate(able) if i < n or one.member.name == RECOMMENDED]
+    passed = [one for i, one in enumerate(able) if i < n or one.member.recommended]
     for record in able:
         if not any(record is one for one in passed):
             record.reason = f"not among the best {n} on {n_rows} rows"

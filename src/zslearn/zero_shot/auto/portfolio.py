@@ -21,19 +21,22 @@ from sklearn.preprocessing import Normalizer, QuantileTransformer, StandardScale
 
 from zslearn._parameters import Constraint, Either
 from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.signatures import Signatures
 from zslearn.zero_shot.auto.average import AverageClassifier
 from zslearn.zero_shot.auto.signed_root import SignedRoot
 from zslearn.zero_shot.pipelines import CLASSIFIER, set_signatures
+from zslearn.zero_shot.posterior.boosted_trees import BoostedTreesClassifier
 from zslearn.zero_shot.registry import find_method, make_classifier
 
 MEAN = "mean of "
-# Taken unless another member is clearly better, and where nothing can be judged.
+# Taken unless another member is clearly better; see `recommendation`.
 RECOMMENDED = "prototype-regression"
 PREPARATIONS = ("root", "standardize", "quantile", "nystroem")
 CLASSIFIERS: dict[str, Any] = {
     "naive-bayes": GaussianNB(),
     "quadratic": QuadraticDiscriminantAnalysis(reg_param=0.1),
     "nearest-neighbors": KNeighborsClassifier(15),
+    "boosting": BoostedTreesClassifier(),
 }
 # Simple and cheap first, which decides between equals; where several are as good, prototype
 # regression stands before methods that explain nothing.
@@ -63,11 +66,14 @@ class Member:
         Transformers, and the classifier last.
     space : str or None
         The block of the signatures that it sees; None is all of them.
+    recommended : bool
+        Whether it is taken unless another is clearly better.
     """
 
     name: str
     steps: tuple[Any, ...]
     space: str | None = None
+    recommended: bool = False
 
     @property
     def may_be_slow(self) -> bool:
@@ -139,13 +145,14 @@ def default_names(
     if not sparse and n_features <= _NARROW:
         names += ["quantile > rrzsl", *(f"quantile > {name}" for name in GENERATIVE)]
         names += [f"standardize > {name}" for name in NONLINEAR]
-        names += ["nystroem > dap"]
+        # Trees do not see in which unit a feature is, so that nothing is prepared for them.
+        names += ["nystroem > dap", "dap + boosting"]
     allowed = PREPARATIONS if isinstance(preprocess, str) else tuple(preprocess or ())
     return [name for name in names if " > " not in name or name.split(" > ")[0] in allowed]
 
 
 def members_of(
-    portfolio: Any, names: Iterable[str], seed: int | None, spaces: Sequence[str] = ()
+    portfolio: Any, names: Iterable[str], seed: int | None, table: Signatures | None = None
 ) -> list[Member]:
     """Return the members of a portfolio: "default", or a list of names and estimators.
 
@@ -157,8 +164,8 @@ def members_of(
         The default portfolio.
     seed : int or None
         Of preparations that draw.
-    spaces : sequence of str
-        Names of the blocks of the signatures.
+    table : Signatures, optional
+        The class table.
 
     Returns
     -------
@@ -167,7 +174,7 @@ def members_of(
     """
     given = list(names) if isinstance(portfolio, str) else list(portfolio)
     found = [
-        named_member(one, seed, spaces) if isinstance(one, str) else _given_member(one)
+        named_member(one, seed, table) if isinstance(one, str) else _given_member(one)
         for one in given
     ]
     counts: dict[str, int] = {}
@@ -178,8 +185,11 @@ def members_of(
     return found
 
 
-def named_member(name: str, seed: int | None = 0, spaces: Sequence[str] = ()) -> Member:
-    """Return the member of a name, which may begin with one of the spaces.
+def named_member(name: str, seed: int | None = 0, table: Signatures | None = None) -> Member:
+    """Return the member of a name, which may begin with a block of the class table.
+
+    Where the table has a class without any attribute, which has no direction, signatures are not
+    scaled to unit length.
 
     Examples
     --------
@@ -190,8 +200,11 @@ def named_member(name: str, seed: int | None = 0, spaces: Sequence[str] = ()) ->
     """
     if name.startswith(MEAN):
         parts = name.removeprefix(MEAN).split(", ")
-        return mean_of([named_member(part, seed, spaces) for part in parts])
-    space = next((one for one in spaces if name.startswith(f"{one}: ")), None)
+        return mean_of([named_member(part, seed, table) for part in parts])
+    space = next(
+        (one for one in (table.blocks if table is not None else ()) if name.startswith(f"{one}: ")),
+        None,
+    )
     rest = name if space is None else name[len(space) + 2 :]
     front, arrow, back = (part.strip() for part in rest.rpartition(">"))
     method, plus, inner = (part.strip() for part in back.partition("+"))
@@ -202,8 +215,18 @@ def named_member(name: str, seed: int | None = 0, spaces: Sequence[str] = ()) ->
     elif arrow and method in ("dap", "iap"):
         parameters = {"feature_norm": None}
     find_method(method)
+    last = make_classifier(method, **parameters)
+    scales = "signature_norm" in last.get_params(deep=False)
+    if scales and table is not None and has_zero_signature(table, space):
+        last.set_params(signature_norm=None)
     before = _preparation(front, seed) if arrow else ()
-    return Member(name, (*before, make_classifier(method, **parameters)), space)
+    return Member(name, (*before, last), space)
+
+
+def has_zero_signature(table: Signatures, space: str | None = None) -> bool:
+    """Say whether a class has only zeros, in one block or in all of them."""
+    columns = slice(None) if space is None else table.blocks[space]
+    return bool((~table.vectors[:, columns].any(axis=1)).any())
 
 
 def _preparation(name: str, seed: int | None) -> tuple[Any, ...]:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from zslearn.zero_shot.auto.choice import Rivals, class_table, guarded, mean_after_choice
 from zslearn.zero_shot.auto.judging import Outcome
-from zslearn.zero_shot.auto.portfolio import RECOMMENDED
 from zslearn.zero_shot.auto.records import Record
 
 
@@ -27,7 +26,7 @@ class _Finalists(NamedTuple):
         final = {id(one) for one in outcome.finalists}
         ordered = [one for one in outcome.records if id(one) in final]
         table = class_table([one.folds(outcome.n_rows) for one in ordered], n_classes)
-        places = [i for i, one in enumerate(ordered) if one.member.name == RECOMMENDED]
+        places = [i for i, one in enumerate(ordered) if one.member.recommended]
         n_single = sum(not one.is_mean for one in ordered)
         n_judged = sum(bool(one.found) for one in outcome.records)
         shares = [1 / fold.shares.shape[1] for fold in ordered[0].folds(outcome.n_rows)]
