@@ -100,10 +100,33 @@ def test_a_loaded_model_answers_exactly_as_the_saved_one(method, data, parts, tm
     np.testing.assert_array_equal(again.decision_function(new), clf.decision_function(new))
 
 
+def test_a_model_that_never_looks_at_the_first_features_is_loaded(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 6))
+    X[:, :4] = 0.0
+    y = np.repeat([0, 1, 2, 3], 50)
+    X[:, 4] += 4 * (y % 2)
+    X[:, 5] += 4 * (y // 2)
+    table = {0: [0.0, 0.0], 1: [1.0, 0.0], 2: [0.0, 1.0], 3: [1.0, 1.0]}
+    boosting = BoostedTreesClassifier(3, max_depth=1)
+    clf = DAPClassifier(table, signature_norm=None, classifier=boosting).fit(X, y)
+    assert min(one.features_.min() for one in clf.classifiers_) >= 4
+    save(clf, tmp_path / "m.zsl")
+    again = load(tmp_path / "m.zsl")
+    np.testing.assert_array_equal(again.decision_function(X), clf.decision_function(X))
+
+
+def with_first(a, value):
+    changed = a.copy()
+    changed.flat[0] = value
+    return changed
+
+
 @pytest.mark.parametrize(
     ("tensor", "change", "match"),
     [
         ("features_", lambda a: a + 12, "features_ must name features from 0 to 11"),
+        ("features_", lambda a: with_first(a, 12), "features_ must name features from 0 to 11"),
         ("features_", lambda a: a - 1, "features_ must name features from 0 to 11"),
         ("features_", lambda a: a.astype(float), "features_ must name features from 0 to 11"),
         ("features_", lambda a: a[:, :, :3], "thresholds_ has shape .* does not fit the rest"),

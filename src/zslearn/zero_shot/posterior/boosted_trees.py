@@ -213,9 +213,8 @@ class BoostedTreesClassifier(ClassifierMixin, BaseEstimator):
             If the learned arrays do not fit together.
         """
         n_classes, (n_scores, _, n_leaves) = len(self.classes_), self.values_.shape
-        if self.features_.dtype != np.int32 or not 0 <= self.features_.min() <= (
-            self.features_.max() < self.n_features_in_
-        ):
+        known = (self.features_ >= 0) & (self.features_ < self.n_features_in_)
+        if self.features_.dtype != np.int32 or not known.all():
             raise InvalidInputError(
                 f"features_ must name features from 0 to {self.n_features_in_ - 1}"
             )
