@@ -174,7 +174,7 @@ def finish_later(studio: Studio, source: Source, failed: Callable[[str], None]) 
                 show(studio, gather(studio, source) if gathered is None else gathered)
         except Exception as error:
             text = first_line(error) if isinstance(error, ZslearnError | OSError) else repr(error)
-            _report(studio, f"This cannot be opened: {text}", 0, 0)
+            studio.progress = {"text": text, "done": 0, "total": 1, "failed": True}
             failed(text)
 
     thread = Thread(target=work, name="zslearn-studio-open", daemon=True)

@@ -214,8 +214,10 @@ class Session:
         if not self.methods.is_fitted(method, lam):
             text = f"Fitting {self.methods.title(method)}"
             self.events.publish("progress", {"text": text, "done": 0, "total": 1})
-            self.methods.fitted(method, lam)
-            self.events.publish("progress", {"text": text, "done": 1, "total": 1})
+            try:
+                self.methods.fitted(method, lam)
+            finally:
+                self.events.publish("progress", {"text": text, "done": 1, "total": 1})
 
     def _prepare(self, state: State) -> None:
         """Fit what a state needs, and learn its bias afterwards."""
