@@ -169,6 +169,7 @@ async def phrase(studio: Studio, request: Request) -> Response:
             "changes": {str(index): value for index, value in said.changes.items()},
             "understood": said.understood,
             "unknown": said.unknown,
+            "constant": said.constant,
             "row": words.row(said),
         }
 

@@ -36,7 +36,8 @@ async function reasonOf(response) {
     return "This tab is no longer let in: open the address that the program printed.";
   }
   try {
-    return (await response.json()).error;
+    const { error } = await response.json();
+    return error[0].toUpperCase() + error.slice(1);
   } catch {
     return `The studio answered ${response.status}.`;
   }

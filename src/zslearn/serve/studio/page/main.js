@@ -42,15 +42,30 @@ function announce(text) {
   byId("announcements").textContent = text;
 }
 
-function fail(error) {
-  const message = byId("message");
-  message.hidden = false;
+/** A line above the board, with a button that takes it away. */
+function tell(element, text) {
+  element.hidden = false;
+  const close = () => (element.hidden = true);
   fill(
-    message,
-    h("span", {}, error.message),
-    h("button", { type: "button", class: "quiet", "aria-label": "Close the message", onclick: () => (message.hidden = true) }, "×"),
+    element,
+    h("span", {}, text),
+    h("button", { type: "button", class: "quiet", "aria-label": "Close the message", onclick: close }, "×"),
   );
+}
+
+function fail(error) {
+  tell(byId("message"), error.message);
   if (!error.status && error.status !== 0) throw error;
+}
+
+let noticed = "";
+
+/** What is odd about the data is said once. */
+function showNotice() {
+  const { notice } = studio.state;
+  if (!notice || notice === noticed) return;
+  noticed = notice;
+  tell(byId("notice"), notice);
 }
 
 const details = Object.fromEntries(
@@ -275,6 +290,7 @@ async function start() {
   studio.on("state", () => {
     showTop();
     showIntro();
+    showNotice();
     preparing.show(studio.state.progress);
   });
   studio.on("view", showDetails);

@@ -46,7 +46,7 @@ export class Preparing {
   }
 
   #fail({ text }) {
-    this.text.textContent = text;
+    this.text.textContent = text[0].toUpperCase() + text.slice(1);
     this.hint.textContent = "Mend it and start the program again; this page then goes on by itself.";
     document.title = "cannot be opened – zslearn studio";
   }

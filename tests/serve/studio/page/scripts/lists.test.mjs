@@ -11,7 +11,8 @@ import { sortRows } from "../../../../../src/zslearn/serve/studio/page/pictures_
 import { grouped, limits, surest } from "../../../../../src/zslearn/serve/studio/page/class_panel.js";
 import { agreement } from "../../../../../src/zslearn/serve/studio/page/choose_view.js";
 import { nearestValue } from "../../../../../src/zslearn/serve/studio/page/balance_view.js";
-import { understood } from "../../../../../src/zslearn/serve/studio/page/new_class.js";
+import { suggestion, understood } from "../../../../../src/zslearn/serve/studio/page/new_class.js";
+import { inWords, timeLeft } from "../../../../../src/zslearn/serve/studio/page/preparing.js";
 import { initials } from "../../../../../src/zslearn/serve/studio/page/picture.js";
 import { inScope } from "../../../../../src/zslearn/serve/studio/page/studio.js";
 
@@ -200,4 +201,24 @@ test("initials and scopes", () => {
   assert.equal(initials(""), "?");
   assert.deepEqual([inScope("new", true, 1), inScope("test", true, 1), inScope("test", true, 0)], [false, true, false]);
   assert.deepEqual([inScope("new", false, 0), inScope("all", true, 0)], [true, true]);
+});
+
+test("a suggestion names what differs, and only what the training can know", () => {
+  const dimension = (name, high = 1, group = null) => ({ name, low: 0, high, group, meaningful: true });
+  const dimensions = [dimension("plain"), dimension("dotted"), dimension("blue", 0), dimension("red"), dimension("ring")];
+  const given = { candidates: [{ name: "dotted red ring" }], waiting: [{ name: "plain blue ring" }] };
+  const text = (all) => suggestion({ state: { dimensions: all }, ...given }).text;
+  assert.equal(text(dimensions), "like dotted red ring, but plain, not dotted, not red");
+  // Of a group there is one at a time.
+  assert.equal(text(dimensions.map((d) => ({ ...d, group: "any" }))), "like dotted red ring, but plain");
+});
+
+test("the time left is said as a person would", () => {
+  const first = { done: 100, at: 0 };
+  assert.equal(timeLeft(first, 1000, { done: 200, total: 1000 }), null);
+  assert.equal(timeLeft(first, 10_000, { done: 100, total: 1000 }), null);
+  assert.equal(timeLeft(first, 10_000, { done: 200, total: 1000 }), 80);
+  assert.deepEqual([20, 80, 600, 9000].map(inWords), [
+    "less than a minute left", "about 1 minute left", "about 10 minutes left", "about 3 hours left",
+  ]);
 });
