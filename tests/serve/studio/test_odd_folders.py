@@ -42,9 +42,7 @@ def source(tmp_path):
         ([NAMES[0], "zebra"], f"only '{NAMES[0]}' has pictures and a row in"),
     ],
 )
-def test_names_that_do_not_match_are_said_before_anything_is_encoded(
-    source, tmp_path, rows, said
-):
+def test_names_that_do_not_match_are_said_before_anything_is_encoded(source, tmp_path, rows, said):
     values = "\n".join(f"{name},{i},1" for i, name in enumerate(rows))
     (tmp_path / "classes.csv").write_text(f"class,fast,small\n{values}\n")
     with pytest.raises(InvalidInputError) as error:

@@ -1,4 +1,4 @@
-"""The port of a project: the same at the next start, so that an open tab finds the program again."""
+"""The port of a project: the same at the next start, so that an open tab finds it again."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def test_the_curve_comes_back_with_the_new_classes(studio, visit):
     visitor = visit(studio)
     page = visitor.page
     open_tab(page, "Balance")
-    expect(page.locator("#view-balance .empty")).to_contain_text("A curve needs samples of seen and")
+    expect(page.locator("#view-balance .empty")).to_contain_text("A curve needs samples of seen")
     expect(page.locator("#view-balance .curve")).to_be_hidden()
     visitor.screenshot("balance-empty")
     for _ in new:
@@ -69,13 +69,16 @@ def test_a_class_chosen_takes_the_place_of_the_phrase(studio, visitor):
 
 
 def shown_whole(page):
-    """Whether all points of the map that are shown lie on the canvas, by their colors at its edge."""
+    """Whether all points of the map lie on the canvas, by the colors at its edge."""
     return page.evaluate(
         """() => {
             const canvas = document.querySelector("canvas.map");
             const { width, height } = canvas;
             const context = canvas.getContext("2d");
-            const edges = [[0, 0, width, 4], [0, height - 4, width, 4], [0, 0, 4, height], [width - 4, 0, 4, height]];
+            const edges = [
+                [0, 0, width, 4], [0, height - 4, width, 4],
+                [0, 0, 4, height], [width - 4, 0, 4, height],
+            ];
             const back = context.getImageData(0, 0, 1, 1).data.join();
             return edges.every((edge) => {
                 const { data } = context.getImageData(...edge);

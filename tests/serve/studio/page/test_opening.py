@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.serve.studio.page.people import wait_until
+from tests.serve.studio.page.people import class_item, describe, wait_until
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
 expect = playwright.expect
@@ -47,7 +47,7 @@ def test_the_page_says_why_it_cannot_be_opened(start_studio, visit):
     report(studio, 0, 1, "no class has a <b>folder</b>.", failed=True)
     visitor = visit(studio, ready=False)
     alert = visitor.page.get_by_role("alert").filter(has_text="This cannot be opened")
-    expect(alert).to_contain_text("no class has a <b>folder</b>.")
+    expect(alert).to_contain_text("No class has a <b>folder</b>.")
     expect(visitor.page.get_by_role("progressbar")).to_have_count(0)
     visitor.screenshot("cannot-be-opened")
 
@@ -71,3 +71,20 @@ def test_the_page_goes_on_when_the_program_is_started_again_meanwhile(start_stud
     wait_until(page, lambda: page.locator("html[data-ready=true]").count() == 1)
     assert all("ERR_CONNECTION_REFUSED" in text for text in visitor.problems), visitor.problems
     visitor.problems.clear()
+
+
+def test_the_class_looked_at_is_still_chosen_after_a_restart(start_studio, visit):
+    studio = start_studio()
+    visitor = visit(studio)
+    page = visitor.page
+    name = describe(page)
+    studio.stop()
+    expect(page.locator("#connection")).to_have_text("Reconnecting …")
+    again = start_studio(port=studio.port, open_now=False)
+    report(again, 700, 20_000)
+    expect(page.locator("#preparing")).to_contain_text("700 of 20,000")
+    again.open()
+    expect(page.locator("#preparing")).to_be_hidden()
+    expect(class_item(page, name)).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".title-input")).to_have_value(name)
+    visitor.problems.clear()  # connections that were refused meanwhile

@@ -238,8 +238,9 @@ function keys(event) {
 
 let connected = true;
 
-function showStatus(text) {
+function showStatus(text, kind = "") {
   byId("connection").textContent = text;
+  byId("connection").className = `state ${kind}`;
 }
 
 function connection(open) {
@@ -310,7 +311,7 @@ async function start() {
   listen({
     connected: (open) => connection(open) && reload(),
     changed: ({ revision, by }) => by !== TAB && revision !== studio.revision && reload(),
-    progress: ({ text, done, total }) => studio.state?.ready && showStatus(done < total ? `${text} …` : ""),
+    progress: ({ text, done, total }) => studio.state?.ready && showStatus(done < total ? `${text} …` : "", "busy"),
   });
   document.documentElement.dataset.ready = "true";
 }

@@ -61,14 +61,15 @@ export class NewClass {
       candidates
         .map((c) => h("option", { value: c.id }, c.name)),
     );
-    this.phrase = h("input", {
+    this.phrase = h("textarea", {
       id: ids.phrase,
-      type: "text",
+      rows: 2,
       maxlength: 500,
       value: text,
       autocomplete: "off",
       placeholder: state.text ? WORDS : suggestion(this.studio)?.text || this.#example(),
       oninput: () => this.#typed(),
+      onkeydown: (event) => this.#entered(event),
     });
     this.feedback = h("p", { class: "feedback", role: "status" });
     fill(
@@ -97,6 +98,13 @@ export class NewClass {
     const [known] = this.studio.candidates;
     const word = this.studio.state.dimensions.find((d) => d.meaningful)?.name ?? "larger";
     return known ? `like ${known.name}, but ${word}` : "";
+  }
+
+  /** A phrase may need two lines on the screen but has one. */
+  #entered(event) {
+    if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault();
+    this.phrase.form.requestSubmit();
   }
 
   /** A class that is chosen takes the place of a phrase that speaks of another one. */

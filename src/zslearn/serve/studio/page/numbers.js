@@ -18,6 +18,14 @@ export function short(value) {
   return String(Number(value.toPrecision(3)));
 }
 
+/** How to write numbers that stand below each other: three digits of the largest, all as many decimals. */
+export function alike(values) {
+  const size = Math.max(...values.map(Math.abs), 0);
+  if (!Number.isFinite(size) || (size && (size < 1e-4 || size >= 1e6))) return short;
+  const decimals = Math.min(Math.max(2 - Math.floor(Math.log10(size || 1)), 0), 7);
+  return (value) => value.toFixed(decimals).replace("-", "−");
+}
+
 /** Classes often have the plural of one. */
 export const counted = (count, one, many = `${one}s`) =>
   `${whole(count)} ${count === 1 ? one : many}`;

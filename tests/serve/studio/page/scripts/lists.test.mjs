@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { confusion, harmonic, perClassAccuracy, tally } from "../../../../../src/zslearn/serve/studio/page/tally.js";
 import { bars } from "../../../../../src/zslearn/serve/studio/page/reasons.js";
-import { counted, percent, short, signed, spoken } from "../../../../../src/zslearn/serve/studio/page/numbers.js";
+import { alike, counted, percent, short, signed, spoken } from "../../../../../src/zslearn/serve/studio/page/numbers.js";
 import { visibleCells } from "../../../../../src/zslearn/serve/studio/page/virtual.js";
 import { PictureLoader } from "../../../../../src/zslearn/serve/studio/page/loader.js";
 import { makeScale, nearestIndex, ticks } from "../../../../../src/zslearn/serve/studio/page/curve.js";
@@ -221,4 +221,13 @@ test("the time left is said as a person would", () => {
   assert.deepEqual([20, 80, 600, 9000].map(inWords), [
     "less than a minute left", "about 1 minute left", "about 10 minutes left", "about 3 hours left",
   ]);
+});
+
+test("numbers that stand below each other have as many decimals", () => {
+  const shown = (values) => values.map(alike(values));
+  assert.deepEqual(shown([0.31, 0.3, -0.295]), ["0.310", "0.300", "−0.295"]);
+  assert.deepEqual(shown([209.4, -3]), ["209", "−3"]);
+  assert.deepEqual(shown([12.34, 1]), ["12.3", "1.0"]);
+  assert.deepEqual(shown([0, 0]), ["0.00", "0.00"]);
+  assert.deepEqual(shown([3e-7]), ["3.0e-7"]);
 });
