@@ -1,6 +1,7 @@
 """Folders and class tables that people really have: broken files, other names, pictures that go."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,8 +9,10 @@ import pytest
 from tests.serve.studio.conftest import Visitor
 from zslearn.exceptions import InvalidInputError
 from zslearn.features.pictures import write_png
+from zslearn.persistence import load, save
 from zslearn.serve.studio import Source, finish_later, open_studio, prepare
 from zslearn.serve.studio.shapes import draw_shape, shape_classes
+from zslearn.zero_shot import SAEClassifier
 
 pytest.importorskip("onnxruntime", reason="the extra images is not installed")
 TABLE = shape_classes()[0]
@@ -110,3 +113,36 @@ def test_a_project_of_other_classes_is_refused_with_what_differs(source, tmp_pat
     TABLE.subset(NAMES).to_csv(tmp_path / "classes.csv")
     with pytest.raises(InvalidInputError, match="was made for other classes, attributes or feat"):
         open_studio(source)
+
+
+@pytest.fixture
+def model(source, tmp_path):
+    """A model of three classes, on features that say nothing about their encoder."""
+    collection = open_studio(source).session.collection
+    rows = np.isin(collection.labels, NAMES[:3])
+    clf = SAEClassifier(TABLE.subset(NAMES[:3]), lam=1.0)
+    save(clf.fit(collection.X[rows], collection.labels[rows]), tmp_path / "model.zsl")
+    return replace(source, model=tmp_path / "model.zsl", project=tmp_path / "model.project")
+
+
+def test_the_table_given_with_a_model_is_the_one_shown(model, tmp_path):
+    TABLE.subset(NAMES[1:]).to_csv(tmp_path / "classes.csv")
+    studio = open_studio(model)
+    session = studio.session
+    assert [one.name for one in session.kept.described.values()] == NAMES[1:]
+    assert [one.seen for one in session.kept.described.values()] == [True, True, False]
+    expected = load(model.model).recogniser(NAMES[1:3]).replace(NAMES[3], TABLE[NAMES[3]])
+    names = {one.id: one.name for one in session.kept.classes.values()}
+    answers = [names[number] for number in session.view.answers.answer.tolist()]
+    assert answers == expected.predict(session.collection.X).tolist()
+    # Nobody knows whether the features of the model were made as these were.
+    assert "does not say which encoder" in session.collection.notice
+    session.close()
+
+
+def test_a_model_of_other_attributes_or_features_is_refused(model, tmp_path):
+    (tmp_path / "classes.csv").write_text(f"class,fast,small\n{NAMES[0]},1,2\n{NAMES[1]},2,1\n")
+    with pytest.raises(InvalidInputError, match=r"by 20 dimensions .*, and .* by 2 .fast, small."):
+        open_studio(model)
+    with pytest.raises(InvalidInputError, match="takes 1280 features and the samples have 96"):
+        open_studio(replace(model, data="shapes", signatures=None))

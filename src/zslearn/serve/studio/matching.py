@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.serve.studio.collection import Collection
 from zslearn.signatures import Signatures
 
 SHOWN = 3
@@ -41,6 +46,52 @@ def check_classes(labels: Sequence[str] | None, table: Signatures, named: str) -
             f"none of the {len(own)} classes of the pictures, such as {own[0]!r}, has a row in "
             f"{named}{hint}. A class must have the same name in both."
         )
+
+
+def with_model(collection: Collection, model: Any, *, own_table: bool) -> Collection:
+    """Return samples as a model sees them: with its classes, or those of a table given with it.
+
+    Parameters
+    ----------
+    collection : Collection
+        The samples.
+    model : ZeroShotClassifier
+        A fitted model.
+    own_table : bool
+        Whether the classes of the collection are those to show, and not the model's.
+    """
+    n = collection.X.shape[1]
+    if not hasattr(model, "recogniser"):
+        raise InvalidInputError(
+            f"a {type(model).__name__} cannot be used here; give a zero-shot classifier."
+        )
+    if model.n_features_in_ != n:
+        raise InvalidInputError(
+            f"the model takes {model.n_features_in_} features and the samples have {n}; they must "
+            "come from the same encoder."
+        )
+    known, table = model.recogniser().signatures, collection.signatures
+    same = known.dimensions == table.dimensions
+    if own_table and not same:
+        raise InvalidInputError(
+            f"the model describes classes by {_listed(known.dimensions)}, and the table by "
+            f"{_listed(table.dimensions, '')}; give the table with the columns of the model."
+        )
+    return replace(
+        collection,
+        signatures=table if own_table else known,
+        groups=collection.groups if same else None,
+        hidden=collection.hidden if same else None,
+        # Nobody knows which of these samples the model was trained on.
+        train=np.zeros(collection.n, bool),
+        seen=(),
+    )
+
+
+def _listed(names: Sequence[str], what: str = " dimensions") -> str:
+    """Say how many names there are, and the first of them."""
+    more = ", …" if len(names) > SHOWN else ""
+    return f"{len(names)}{what} ({', '.join(names[:SHOWN])}{more})"
 
 
 def left_out(refused: Mapping[str, str], n: int) -> str:

@@ -12,7 +12,6 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
 from starlette.applications import Starlette
 
 from zslearn._files import check_is_file, first_line
@@ -23,6 +22,7 @@ from zslearn.serve.application import create_app
 from zslearn.serve.settings import ServerSettings
 from zslearn.serve.studio.collection import Collection, open_animals, open_shapes
 from zslearn.serve.studio.maps import feature_map
+from zslearn.serve.studio.matching import with_model
 from zslearn.serve.studio.own_data import (
     Report,
     check_folder,
@@ -116,8 +116,7 @@ def gather(studio: Studio, source: Source) -> Gathered:
     model = None if source.model is None else load(source.model)
     collection = open_collection(source, model, partial(_report, studio))
     if model is not None:
-        # Nobody knows which of these samples the model was trained on.
-        collection = replace(collection, train=np.zeros(collection.n, bool), seen=())
+        collection = with_model(collection, model, own_table=source.signatures is not None)
     return Gathered(collection, Project(project_path(source), collection.identity()), model)
 
 

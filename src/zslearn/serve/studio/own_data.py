@@ -73,7 +73,8 @@ def open_store(
     table = class_table(signatures, model)
     if model is None:
         check_classes(None if store.y is None else store.y.tolist(), table, str(signatures))
-    return _collected(store, table, paths, folder, signatures)
+    collected = _collected(store, table, paths, folder, signatures)
+    return replace(collected, notice=_encoder_notice(model))
 
 
 def open_folder(
@@ -101,7 +102,8 @@ def open_folder(
     made = extract_features(found, store, encoder, spread=spread, forget=True)
     paths = [folder / name for name in made.samples]
     collected = _collected(made, table, paths, store, signatures)
-    return replace(collected, notice=left_out(made.refused, len(found)))
+    notices = [left_out(made.refused, len(found)), _encoder_notice(model)]
+    return replace(collected, notice=" ".join(filter(None, notices)))
 
 
 def open_other(folder: Path) -> Collection:
@@ -128,6 +130,16 @@ def class_table(signatures: Path | None, model: Any) -> Signatures:
         )
     table: Signatures = model.recogniser().signatures
     return table
+
+
+def _encoder_notice(model: Any) -> str:
+    """Say that nobody can check whether a model fits the vectors of the pictures."""
+    if model is None or known_encoder(model) is not None:
+        return ""
+    return (
+        "The model does not say which encoder made its features; if it was another one than that "
+        "of these pictures, its answers mean nothing."
+    )
 
 
 def _collected(
