@@ -196,6 +196,6 @@ def files_reader(paths: Sequence[Path]) -> Callable[[int, int], Pixels]:
     """Return what reads the pictures of rows from their files."""
 
     def picture(row: int, side: int) -> Pixels:
-        return read_rgb(paths[row])
+        return read_rgb(paths[row], at_least=side)
 
     return picture

@@ -114,6 +114,11 @@ def test_the_snapshot_opens_from_a_file_and_scores_again(page, visitor, browser,
         right, _, count, *_ = text.split()
         assert int(count) == figures[number]["count"]
         assert abs(int(right) - figures[number]["right"]) <= 1
+    # Points are on the map: it is not one color.
+    colors = """c => new Set(new Uint32Array(
+        c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer)).size"""
+    expect(alone.locator("canvas.map")).to_be_visible()
+    assert alone.locator("canvas.map").evaluate(colors) > 3
     class_item(alone, name).click()
     before = alone.locator(".score").inner_text()
     control = alone.get_by_role("slider").nth(0)

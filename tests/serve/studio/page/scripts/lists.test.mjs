@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { confusion, harmonic, perClassAccuracy, tally } from "../../../../../src/zslearn/serve/studio/page/tally.js";
 import { bars } from "../../../../../src/zslearn/serve/studio/page/reasons.js";
-import { alike, counted, percent, short, signed, spoken } from "../../../../../src/zslearn/serve/studio/page/numbers.js";
+import { alike, counted, percent, short, signed, sliderRange, spoken } from "../../../../../src/zslearn/serve/studio/page/numbers.js";
 import { visibleCells } from "../../../../../src/zslearn/serve/studio/page/virtual.js";
 import { PictureLoader } from "../../../../../src/zslearn/serve/studio/page/loader.js";
 import { makeScale, nearestIndex, ticks } from "../../../../../src/zslearn/serve/studio/page/curve.js";
 import { axes, mistakes } from "../../../../../src/zslearn/serve/studio/page/confusion_view.js";
 import { sortRows } from "../../../../../src/zslearn/serve/studio/page/pictures_view.js";
-import { grouped, limits, surest } from "../../../../../src/zslearn/serve/studio/page/class_panel.js";
+import { grouped, surest } from "../../../../../src/zslearn/serve/studio/page/class_panel.js";
 import { agreement } from "../../../../../src/zslearn/serve/studio/page/choose_view.js";
 import { nearestValue } from "../../../../../src/zslearn/serve/studio/page/balance_view.js";
 import { suggestion, understood } from "../../../../../src/zslearn/serve/studio/page/new_class.js";
@@ -157,11 +157,16 @@ test("scales, ticks and the nearest point of a curve", () => {
   assert.equal(nearestValue([-1, 0, 0.4, 2], 0.3), 2);
 });
 
-test("a slider always holds its value, and goes a little beyond the training", () => {
-  assert.deepEqual(limits({ low: 0, high: 1 }, 0.5), [-0.15, 1.15]);
-  assert.deepEqual(limits({ low: 0, high: 1 }, 3), [-0.15, 3]);
-  const [low, high] = limits({ low: 2, high: 2 }, 2);
-  assert.ok(low < 2 && high > 2);
+test("a slider always holds its value, goes a little beyond the training, and meets its ends", () => {
+  const near = (found, wanted) => assert.ok(Math.abs(found - wanted) < 1e-9, `${found} is not ${wanted}`);
+  for (const [low, high, value, least, most] of [
+    [0, 1, 0.5, -0.15, 1.15], [0, 1, 3, -0.15, 3], [2, 2, 2, 1.5, 2.5], [0, 50, -10.2, -10.5, 57.5],
+  ]) {
+    const { min, max, step } = sliderRange({ low, high }, value);
+    near(min, least);
+    near(max, most);
+    for (const end of [low, high]) near((end - min) / step, Math.round((end - min) / step));
+  }
 });
 
 test("attributes stay in the order of the table within their groups", () => {
