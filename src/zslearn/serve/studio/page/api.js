@@ -55,6 +55,7 @@ export const postJson = async (path, body) => (await ask(path, posted(body))).js
 export const postPacked = async (path, body) =>
   unpack(await (await ask(path, posted(body))).arrayBuffer());
 export const postBlob = async (path, body) => (await ask(path, posted(body))).blob();
+export const getBlob = async (path) => (await ask(path)).blob();
 export const addressOf = (path) => BASE + path;
 
 /** A thumbnail as something a canvas can draw; null where the sample has no picture. */
