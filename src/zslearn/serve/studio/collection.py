@@ -103,8 +103,8 @@ class Collection:
     def training_identity(self) -> str:
         """Return a digest of all a fit depends on, such as values of the class table and labels."""
         digest = hashlib.sha256(self.identity()["sha256"].encode())
-        step = max(1, self.n // 64)
-        digest.update(np.ascontiguousarray(self.X[::step], dtype="<f4").tobytes())
+        # One number per sample: a picture may have been exchanged for another one.
+        digest.update(self.X.sum(axis=1, dtype=np.float32).astype("<f4").tobytes())
         digest.update(np.ascontiguousarray(self.signatures.vectors, dtype="<f8").tobytes())
         digest.update(np.packbits(self.train).tobytes())
         if self.labels is not None:
