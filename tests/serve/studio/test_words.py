@@ -63,4 +63,4 @@ def test_attributes_beside_an_encoders_numbers_keep_their_names():
     names = ["minilm0", "d_3", "17", "tail", "vitamin 2", "legs4"]
     table = Signatures(list("abcdef"), np.eye(6), names)
     collection = Collection("mixed", np.eye(6), None, table, (), np.zeros(6, bool))
-    assert collection.names_something().tolist() == [False] * 3 + [True] * 3
+    assert collection.named.tolist() == [False] * 3 + [True] * 3

@@ -73,7 +73,7 @@ def _range(session: Session, one: BoardClass) -> list[dict[str, Any]]:
     low, high = session.ranges()
     slack = 1e-9 * np.maximum(np.abs(low), np.abs(high))
     # A sentence lies outside in some of an encoder's numbers as a rule, and nobody can read them.
-    readable = session.collection.names_something()
+    readable = session.collection.named
     outside = np.flatnonzero(readable & ((one.row < low - slack) | (one.row > high + slack)))
     if not len(outside):
         return []

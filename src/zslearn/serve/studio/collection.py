@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +89,9 @@ class Collection:
         """Number of samples."""
         return len(self.X)
 
-    def names_something(self) -> NDArray[np.bool_]:
-        """Say of each dimension whether its name means something, or only numbers it."""
+    @cached_property
+    def named(self) -> NDArray[np.bool_]:
+        """Whether the name of each dimension means something, and does not only number it."""
         names = self.signatures.dimensions
         return np.array([_NUMBERED.fullmatch(name) is None for name in names], bool)
 

@@ -240,7 +240,7 @@ def dimensions_of(session: Session) -> list[dict[str, Any]]:
     """Return the dimensions, each with its range over the training classes."""
     table, groups = session.collection.signatures, session.collection.groups
     low, high = session.ranges()
-    named = session.collection.names_something().tolist()
+    named = session.collection.named.tolist()
     blocks = dict(table.blocks)
     group: list[str | None] = [None] * len(table.dimensions) if groups is None else list(groups)
     if groups is None and len(blocks) > 1:
