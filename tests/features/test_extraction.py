@@ -137,6 +137,24 @@ def test_a_store_grows_by_new_and_changed_pictures(folder, encoder, tmp_path):
     assert store.sha256[2] == hashlib.sha256(pictures[4].path.read_bytes()).hexdigest()
 
 
+def test_pictures_that_are_gone_can_be_forgotten(folder, encoder, tmp_path):
+    pictures = find_pictures(folder)
+    extract_features(pictures[:-1], tmp_path / "s", encoder)
+    left, encoded = [*pictures[1:4], *pictures[6:]], []
+    with pytest.raises(InvalidInputError, match="holds 3 pictures that are not among those given"):
+        extract_features(left, tmp_path / "s", encoder)
+    extract_features(
+        left,
+        tmp_path / "s",
+        encoder,
+        spread=lambda f, chunks: (encoded.extend(chunk) or f(chunk) for chunk in chunks),
+        forget=True,
+    )
+    assert encoded == [pictures[-1]]
+    extract_features(left, tmp_path / "whole", encoder)
+    assert digest(tmp_path / "s") == digest(tmp_path / "whole")
+
+
 def test_new_classes_need_no_encoding(folder, encoder, tmp_path):
     pictures = find_pictures(folder)
     extract_features(pictures, tmp_path / "s", encoder)

@@ -41,6 +41,22 @@ def test_an_orientation_that_is_text_is_left_out(tmp_path):
     assert picture_size(tmp_path / "a.png") == (6, 4)
 
 
+def test_a_photograph_may_be_decoded_small_but_not_too_small(tmp_path):
+    across, down = np.linspace(0, 255, 640), np.linspace(0, 255, 480)
+    pixels = np.stack(np.broadcast_arrays(across[None], down[:, None], 90), axis=2).astype(np.uint8)
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turned by a quarter
+    Image.fromarray(pixels).save(tmp_path / "p.jpg", quality=95, exif=exif)
+    Image.fromarray(pixels).convert("CMYK").save(tmp_path / "p.cmyk.jpg", quality=95)
+    write_png(tmp_path / "p.png", pixels)
+    whole, small = read_rgb(tmp_path / "p.jpg"), read_rgb(tmp_path / "p.jpg", at_least=96)
+    assert (whole.shape, small.shape) == ((640, 480, 3), (160, 120, 3))
+    assert np.abs(small.astype(int) - whole[2::4, 2::4]).max() < 8
+    assert read_rgb(tmp_path / "p.cmyk.jpg", at_least=96).shape == (120, 160, 3)
+    assert read_rgb(tmp_path / "p.jpg", at_least=400).shape == whole.shape
+    assert read_rgb(tmp_path / "p.png", at_least=96).shape == pixels.shape
+
+
 def test_sixteen_bits_are_scaled(tmp_path):
     levels = np.array([[0, 255, 256], [32768, 65280, 65535]], dtype=np.uint16)
     Image.fromarray(levels).save(tmp_path / "a.png")

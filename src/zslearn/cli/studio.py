@@ -38,7 +38,7 @@ Examples:
     default=0,
     show_default=True,
     type=click.IntRange(0, 65_535),
-    help="Port to listen on; 0 takes a free one.",
+    help="Port to listen on; 0 takes that of the last start, or a free one.",
 )
 @click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
 def studio(data: str, port: int, browser: bool, **paths: str | None) -> None:
@@ -51,21 +51,25 @@ def studio(data: str, port: int, browser: bool, **paths: str | None) -> None:
     """
     from zslearn.serve import run_server
     from zslearn.serve.studio import Source, StudioSettings, finish_later, make_app, prepare
+    from zslearn.serve.studio.opening import project_path
+    from zslearn.serve.studio.ports import keep_port, kept_port
 
     named = {name: None if path is None else Path(path) for name, path in paths.items()}
     source = Source(data, **named)
     models = {} if source.model is None else {"model": source.model}
-    settings = StudioSettings(models, port=port)
     opened = prepare(source)
+    project = project_path(source)
+    settings = StudioSettings(models, port=port or kept_port(project))
     reasons: list[str] = []
 
     def failed(text: str) -> None:
         reasons.append(text)
         click.echo(f"This cannot be opened: {text} Ctrl+C stops.", err=True)
 
-    finish_later(opened, source, failed)
+    finish_later(opened, source, failed, noticed=partial(click.echo, err=True))
 
     def started(app: Any, port: int) -> None:
+        keep_port(project, port)
         address = f"http://127.0.0.1:{port}/studio/enter?token={opened.entrance.token}"
         click.echo(f"Open {address} ; it works once. Ctrl+C stops.", err=True)
         if browser:

@@ -65,6 +65,7 @@ def extract_features(
     strict: bool = False,
     progress: bool = False,
     spread: Spread | None = None,
+    forget: bool = False,
 ) -> PictureStore:
     """Encode pictures into a store.
 
@@ -86,6 +87,8 @@ def extract_features(
     spread : callable, optional
         ``spread(function, items)`` yields ``function(item)`` in the order of the items; by default
         in threads of this process, by the encoder's `n_jobs`.
+    forget : bool, default=False
+        Leave pictures of a complete store out that are not given any more, in place of an error.
 
     Returns
     -------
@@ -107,7 +110,7 @@ def extract_features(
         if read_meta(root).get("plan") == plan:
             shutil.rmtree(root / "parts", ignore_errors=True)  # left by a kill at the very end
             return PictureStore.open(root)
-        known = _known(root, pictures, encoder)
+        known = _known(root, pictures, encoder, forget=forget)
     new = [picture for picture in pictures if known is None or picture.name not in known.rows]
     with _undamaged(root / "parts"):
         parts = _start(root, plan, new, grows=known is not None)
@@ -167,7 +170,9 @@ def _digest(pictures: Sequence[Picture]) -> str:
     return digest.hexdigest()
 
 
-def _known(root: Path, pictures: Sequence[Picture], encoder: ImageEncoder) -> _Known:
+def _known(
+    root: Path, pictures: Sequence[Picture], encoder: ImageEncoder, *, forget: bool
+) -> _Known:
     """Find the pictures that a complete store holds with the same bytes."""
     store = PictureStore.open(root)
     if not store.encoder.matches(encoder.identity):
@@ -177,7 +182,7 @@ def _known(root: Path, pictures: Sequence[Picture], encoder: ImageEncoder) -> _K
         )
     paths = {picture.name: picture.path for picture in pictures}
     lost = [name for name in store.samples if name not in paths]
-    if lost:
+    if lost and not forget:
         raise InvalidInputError(
             f"{root} holds {len(lost)} pictures that are not among those given, such as "
             f"{lost[0]!r}. To add pictures, put them with the old ones; for others, choose another "
@@ -185,7 +190,7 @@ def _known(root: Path, pictures: Sequence[Picture], encoder: ImageEncoder) -> _K
         )
     rows, digests = {}, {}
     for row, (name, sha256) in enumerate(zip(store.samples, store.sha256, strict=True)):
-        if paths[name].is_file() and _sha256(paths[name].read_bytes()) == sha256:
+        if name in paths and paths[name].is_file() and _sha256(paths[name].read_bytes()) == sha256:
             rows[name], digests[name] = row, sha256
     return _Known(store.X, rows, digests)
 

@@ -44,7 +44,13 @@ _DAMAGE = (
 _ORIENTATION = 0x0112  # EXIF tag; 5 to 8 are turned by a quarter
 
 
-def read_rgb(path: str | Path, *, height: int | None = None, nearest: bool = False) -> Pixels:
+def read_rgb(
+    path: str | Path,
+    *,
+    height: int | None = None,
+    nearest: bool = False,
+    at_least: int | None = None,
+) -> Pixels:
     """Read a picture as RGB, upright, scaled to a height with its proportions kept.
 
     Parameters
@@ -56,12 +62,17 @@ def read_rgb(path: str | Path, *, height: int | None = None, nearest: bool = Fal
         Rows of the result; by default those of the file.
     nearest : bool, default=False
         Take the nearest pixel, as label pictures need, instead of a bicubic average.
+    at_least : int, optional
+        Decode a JPEG at a half, a quarter or an eighth of its size, as long as it keeps this many
+        rows and columns: a thumbnail of a photograph is there several times sooner.
 
     Returns
     -------
     ndarray of shape (height, width, 3), uint8
     """
     with _opened(path, str(path)) as file:
+        if at_least is not None:
+            file.draft(None, (at_least, at_least))
         picture = _decoded(file)
     if height is None:
         return picture

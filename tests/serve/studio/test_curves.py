@@ -47,21 +47,24 @@ def test_what_was_learned_is_known_at_the_next_start(visitor, tmp_path):
     assert third.fitted("sae").classifier.lam_ == visitor.session.fitted("sae").classifier.lam_
 
 
-@pytest.mark.parametrize("part", ["signatures", "labels"])
+@pytest.mark.parametrize("part", ["signatures", "labels", "X"])
 def test_a_model_of_other_values_or_labels_is_not_taken(visitor, tmp_path, part):
-    """A class table that was edited keeps its names, and samples moved to another folder theirs."""
+    """A class table that was edited keeps its names, and a sample that was exchanged its own."""
     old, folder = visitor.session.collection, tmp_path / "shapes.project.models"
     before = visitor.session.fitted("sae").classifier
     if part == "signatures":
         table = old.signatures
         new = Signatures(table.names, table.vectors[:, ::-1], table.dimensions)
+    elif part == "X":
+        new = old.X.copy()
+        new[np.flatnonzero(old.train)[5]] *= -3  # one picture of many was exchanged
     else:
         new = old.labels.copy()
         new[old.train] = np.roll(new[old.train], 1)
     collection = replace(old, **{part: new})
     got = Methods(collection, folder).fitted("sae").classifier
     rows = collection.train
-    wanted = SAEClassifier(collection.signatures).fit(old.X[rows], collection.labels[rows])
+    wanted = SAEClassifier(collection.signatures).fit(collection.X[rows], collection.labels[rows])
     np.testing.assert_allclose(got.coef_, wanted.coef_, atol=1e-9)
     assert not np.allclose(got.coef_, before.coef_)
 

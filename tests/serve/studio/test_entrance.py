@@ -1,11 +1,13 @@
 """Who comes in: the token once, then the cookie; nobody else."""
 
+import socket
 import stat
 
 import pytest
 from starlette.testclient import TestClient
 
 from zslearn.serve.studio import StudioSettings, make_app
+from zslearn.serve.studio.ports import keep_port, kept_port
 from zslearn.serve.studio.routes import ADDRESSES
 
 
@@ -71,3 +73,18 @@ def test_an_open_tab_stays_in_after_a_restart(open_shapes, tmp_path):
     key.chmod(0o644)  # others could have read it
     third = open_shapes()
     assert third.studio.entrance.cookie not in cookies
+
+
+def test_a_project_has_the_port_of_its_last_start(tmp_path):
+    project = tmp_path / "p.project"
+    assert kept_port(project) == 0
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        port = other.getsockname()[1]
+        keep_port(project, port)
+        other.listen()
+        assert kept_port(project) == 0  # taken by another program
+    assert kept_port(project) == port
+    for odd in ("80", "x", "99999999", "-1", ""):
+        (tmp_path / "p.project.port").write_text(odd)
+        assert kept_port(project) == 0

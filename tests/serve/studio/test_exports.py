@@ -5,6 +5,8 @@ import csv
 import io
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import numpy as np
 import pytest
@@ -147,3 +149,21 @@ def test_a_snapshot_of_a_method_that_is_not_linear_is_of_one_that_is(visitor):
     visitor.edit("method", method="prototype-regression")
     _, data = snapshot_of(visitor)
     assert data["method"] == "SAE (decoder)"
+
+
+def test_edits_need_not_wait_for_the_pictures_of_a_snapshot(visitor):
+    collection = visitor.session.collection
+    draw, asked, go = collection.picture, Event(), Event()
+
+    def slow(row, side):
+        asked.set()
+        assert go.wait(60)
+        return draw(row, side)
+
+    object.__setattr__(collection, "picture", slow)
+    with ThreadPoolExecutor(1) as beside:
+        page = beside.submit(visitor.get, "export/snapshot.html")
+        assert asked.wait(60)
+        visitor.edit("add", name="meanwhile", like=0)
+        go.set()
+        assert b"meanwhile" in page.result().content

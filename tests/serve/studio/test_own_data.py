@@ -109,10 +109,9 @@ def test_what_cannot_be_opened_is_said_in_one_line(photos, tmp_path):
 
 
 def test_a_failure_is_told_to_the_page(photos, tmp_path):
-    (tmp_path / "classes.csv").write_text("class,size\nzebra,1\nokapi,2\n")
     source = Source(
         str(photos / "pictures"),
-        signatures=tmp_path / "classes.csv",
+        signatures=photos / "classes.csv",
         project=tmp_path / "p.project",
     )
     (tmp_path / "p.project.store").mkdir()
@@ -120,7 +119,8 @@ def test_a_failure_is_told_to_the_page(photos, tmp_path):
     studio, failures = prepare(source), []
     finish_later(studio, source, failures.append).join()
     assert len(failures) == 1
-    assert failures[0] in studio.progress["text"]
+    assert failures[0] == studio.progress["text"]
+    assert studio.progress["failed"]
     assert studio.session is None
 
 

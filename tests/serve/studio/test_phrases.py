@@ -92,3 +92,12 @@ def test_the_page_is_told_what_is_understood(visitor):
     answer = visitor.post("edits", {"op": "words", "name": "x", "text": "xyzzy"})
     assert answer.status_code == 400
     assert "nothing of this was understood" in answer.json()["error"]
+
+
+def test_an_attribute_that_no_training_class_differs_in_is_said():
+    low, high = np.array([0.0, 1.0]), np.array([1.0, 1.0])
+    words = Vocabulary({"horse": np.array([0.0, 1.0])}, ["stripes", "tail"], low, high)
+    said = words.read("like horse, but striped, not tail")
+    assert (said.changes, said.constant, said.unknown) == ({0: 1.0}, ["tail"], [])
+    # A number is taken as it is.
+    assert words.read("like horse, tail 0.5").changes == {1: 0.5}

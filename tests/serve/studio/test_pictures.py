@@ -46,7 +46,7 @@ def test_photographs_are_those_of_the_rows(data_dir):
     animals = open_animals(data_dir / "animals28" / "images")
     rows = [0, 500, 777, 1679]
     encoder = ImageEncoder("efficientnet-lite2")
-    encoded = encoder.transform([animals.picture(row, 96) for row in rows]).astype(float)
+    encoded = encoder.transform([animals.picture(row, 512) for row in rows]).astype(float)
     stored = animals.X / np.linalg.norm(animals.X, axis=1, keepdims=True)
     # The files are smaller copies of those that were encoded, so rows are near, not equal.
     assert (encoded @ stored.T).argmax(axis=1).tolist() == rows

@@ -16,7 +16,7 @@ from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.serve.studio.packed import unpack
 from zslearn.serve.studio.project import Project
 
-DATA = {"name": "shapes", "samples": 3, "sha256": "ab"}
+DATA = {"name": "shapes", "sha256": "ab"}
 
 
 @pytest.fixture
@@ -51,8 +51,8 @@ def test_a_second_program_is_refused(path):
 
 def test_other_data_is_refused(path):
     Project(path, DATA).close()
-    with pytest.raises(InvalidInputError, match=r"was made for shapes .3 samples., not for birds"):
-        Project(path, {"name": "birds", "samples": 7, "sha256": "cd"})
+    with pytest.raises(InvalidInputError, match="was made for shapes, not for these of birds"):
+        Project(path, {"name": "birds", "sha256": "cd"})
 
 
 def test_what_is_no_project_is_refused_and_not_touched(path, tmp_path):

@@ -49,3 +49,18 @@ def test_a_sentence_describes_a_class(visitor):
     assert head["edit"]["class"] == zebra["id"]
     assert visitor.class_called("zebra")["row"] != zebra["row"]
     assert not any(one["meaningful"] for one in visitor.json("state")["dimensions"])
+
+
+def test_numbers_of_an_encoder_are_no_reason_for_a_warning(visitor):
+    low, high = visitor.session.ranges()
+    head, _ = visitor.edit("add", name="far away", row=(2 * high - low + 1).tolist())
+    assert head["edit"]["nearest"]
+    assert "range" not in {said["kind"] for said in head["edit"]["warnings"]}
+    assert "minilm" not in str(head["edit"]["warnings"])
+
+
+def test_attributes_beside_an_encoders_numbers_keep_their_names():
+    names = ["minilm0", "d_3", "17", "tail", "vitamin 2", "legs4"]
+    table = Signatures(list("abcdef"), np.eye(6), names)
+    collection = Collection("mixed", np.eye(6), None, table, (), np.zeros(6, bool))
+    assert collection.named.tolist() == [False] * 3 + [True] * 3

@@ -72,7 +72,9 @@ def _hub(view: View, one: BoardClass) -> list[dict[str, Any]]:
 def _range(session: Session, one: BoardClass) -> list[dict[str, Any]]:
     low, high = session.ranges()
     slack = 1e-9 * np.maximum(np.abs(low), np.abs(high))
-    outside = np.flatnonzero((one.row < low - slack) | (one.row > high + slack))
+    # A sentence lies outside in some of an encoder's numbers as a rule, and nobody can read them.
+    readable = session.collection.named
+    outside = np.flatnonzero(readable & ((one.row < low - slack) | (one.row > high + slack)))
     if not len(outside):
         return []
     names = [session.collection.signatures.dimensions[i] for i in outside[:SHOWN]]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from zslearn.datasets import ZeroShotDataset, load_animals
 from zslearn.evaluation import GeneralizedProtocol
 from zslearn.exceptions import InvalidInputError
 from zslearn.features.pictures import Pixels, read_rgb
+from zslearn.serve.models import TEXT_ENCODER
 from zslearn.serve.studio.shapes import draw_shape, load_shapes
 from zslearn.signatures import Signatures
 
@@ -27,6 +31,8 @@ WAITING = {
     ),
     "animals": ("horse", "rat"),
 }
+# What encoders of texts and words call their dimensions: "minilm12", "d_3", "17".
+_NUMBERED = re.compile(rf"({TEXT_ENCODER}|[dwv_]*)\d+")
 SHAPE_GROUPS = (("shape", 6), ("color", 8), ("texture", 4), ("size", 2))
 
 
@@ -60,6 +66,8 @@ class Collection:
         Python lines that make X, y, train and signatures.
     first : str or None
         The method to begin with, if it is another one than usual.
+    notice : str
+        What the visitor should know about the data; empty if there is nothing.
     """
 
     name: str
@@ -74,24 +82,31 @@ class Collection:
     hidden: Signatures | None = None
     recipe: tuple[str, ...] = ()
     first: str | None = None
+    notice: str = ""
 
     @property
     def n(self) -> int:
         """Number of samples."""
         return len(self.X)
 
+    @cached_property
+    def named(self) -> NDArray[np.bool_]:
+        """Whether the name of each dimension means something, and does not only number it."""
+        names = self.signatures.dimensions
+        return np.array([_NUMBERED.fullmatch(name) is None for name in names], bool)
+
     def identity(self) -> dict[str, Any]:
-        """Return facts that distinguish this data from other data."""
-        digest = hashlib.sha256()
-        step = max(1, self.n // 64)
-        digest.update(np.ascontiguousarray(self.X[::step], dtype="<f4").tobytes())
-        digest.update("\0".join(self.signatures.dimensions).encode())
-        digest.update("\0".join(map(str, self.signatures.names)).encode())
-        return {"name": self.name, "samples": self.n, "sha256": digest.hexdigest()}
+        """Return what edits depend on: classes, attributes and features, not single samples."""
+        labels = [] if self.labels is None else np.unique(self.labels).tolist()
+        parts = [self.signatures.dimensions, self.signatures.names.tolist(), labels]
+        text = json.dumps([*parts, self.X.shape[1]])
+        return {"name": self.name, "sha256": hashlib.sha256(text.encode()).hexdigest()}
 
     def training_identity(self) -> str:
         """Return a digest of all a fit depends on, such as values of the class table and labels."""
         digest = hashlib.sha256(self.identity()["sha256"].encode())
+        # One number per sample: a picture may have been exchanged for another one.
+        digest.update(self.X.sum(axis=1, dtype=np.float32).astype("<f4").tobytes())
         digest.update(np.ascontiguousarray(self.signatures.vectors, dtype="<f8").tobytes())
         digest.update(np.packbits(self.train).tobytes())
         if self.labels is not None:
@@ -183,6 +198,6 @@ def files_reader(paths: Sequence[Path]) -> Callable[[int, int], Pixels]:
     """Return what reads the pictures of rows from their files."""
 
     def picture(row: int, side: int) -> Pixels:
-        return read_rgb(paths[row])
+        return read_rgb(paths[row], at_least=side)
 
     return picture

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from zslearn._files import first_line, replacing
+from zslearn._files import replacing
 from zslearn.exceptions import InvalidInputError, ZslearnError
 from zslearn.persistence import load, save
 from zslearn.serve.studio.collection import Collection
@@ -209,18 +209,7 @@ class Methods:
         if isinstance(model, CalibratedStacking):
             self._calibrations[MODEL, None] = Calibration(model.gamma_)
             model = model.estimator_
-        n = self._collection.X.shape[1]
-        if model.n_features_in_ != n:
-            raise InvalidInputError(
-                f"the model takes {model.n_features_in_} features and the samples have {n}; they "
-                "must come from the same encoder."
-            )
-        try:
-            self._fitted[MODEL, None] = Fitted(model, model.recogniser())
-        except AttributeError as error:
-            raise InvalidInputError(
-                f"the model cannot be used here ({first_line(error)}); give a zero-shot classifier."
-            ) from error
+        self._fitted[MODEL, None] = Fitted(model, model.recogniser())
 
 
 def _read_calibration(path: Path) -> Calibration | None:

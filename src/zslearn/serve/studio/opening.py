@@ -12,7 +12,6 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
 from starlette.applications import Starlette
 
 from zslearn._files import check_is_file, first_line
@@ -23,9 +22,10 @@ from zslearn.serve.application import create_app
 from zslearn.serve.settings import ServerSettings
 from zslearn.serve.studio.collection import Collection, open_animals, open_shapes
 from zslearn.serve.studio.maps import feature_map
+from zslearn.serve.studio.matching import with_model
 from zslearn.serve.studio.own_data import (
     Report,
-    class_table,
+    check_folder,
     holds_pictures,
     open_folder,
     open_other,
@@ -98,8 +98,9 @@ def prepare(source: Source) -> Studio:
             f"There is no folder {source.data!r}; give a store, a folder of pictures, shapes or "
             "animals."
         )
-    if takes_long(source) and source.signatures is None and source.model is None:
-        class_table(None, None)  # says what is missing before anything is encoded
+    if takes_long(source):
+        place = Path(source.data)
+        check_folder(place, source.signatures, has_model=source.model is not None)
     studio = Studio(path.with_name(f"{path.name}.key"))
     studio.progress = {"text": "Opening", "done": 0, "total": 1}
     return studio
@@ -115,8 +116,7 @@ def gather(studio: Studio, source: Source) -> Gathered:
     model = None if source.model is None else load(source.model)
     collection = open_collection(source, model, partial(_report, studio))
     if model is not None:
-        # Nobody knows which of these samples the model was trained on.
-        collection = replace(collection, train=np.zeros(collection.n, bool), seen=())
+        collection = with_model(collection, model, own_table=source.signatures is not None)
     return Gathered(collection, Project(project_path(source), collection.identity()), model)
 
 
@@ -148,7 +148,12 @@ def takes_long(source: Source) -> bool:
     return own and holds_pictures(place)
 
 
-def finish_later(studio: Studio, source: Source, failed: Callable[[str], None]) -> Thread:
+def finish_later(
+    studio: Studio,
+    source: Source,
+    failed: Callable[[str], None],
+    noticed: Callable[[str], None] | None = None,
+) -> Thread:
     """Finish in a thread, while the page shows how far it is.
 
     What can be loaded at once is loaded now, so that what is wrong with it is raised here.
@@ -161,6 +166,8 @@ def finish_later(studio: Studio, source: Source, failed: Callable[[str], None]) 
         What to open.
     failed : callable
         Told the reason if it cannot be opened later; the page shows it too.
+    noticed : callable, optional
+        Told what is odd about the data, such as files that are no pictures.
 
     Returns
     -------
@@ -171,10 +178,13 @@ def finish_later(studio: Studio, source: Source, failed: Callable[[str], None]) 
     def work() -> None:
         try:
             with user_data():
-                show(studio, gather(studio, source) if gathered is None else gathered)
+                found = gather(studio, source) if gathered is None else gathered
+                if noticed is not None and found.collection.notice:
+                    noticed(found.collection.notice)
+                show(studio, found)
         except Exception as error:
             text = first_line(error) if isinstance(error, ZslearnError | OSError) else repr(error)
-            _report(studio, f"This cannot be opened: {text}", 0, 0)
+            studio.progress = {"text": text, "done": 0, "total": 1, "failed": True}
             failed(text)
 
     thread = Thread(target=work, name="zslearn-studio-open", daemon=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,15 +24,33 @@ from zslearn.features import (
 from zslearn.features.pictures import IMAGE_SUFFIXES
 from zslearn.model_selection import stratified_holdout
 from zslearn.serve.studio.collection import Collection, files_reader, from_dataset
+from zslearn.serve.studio.matching import check_classes, left_out
 from zslearn.signatures import Signatures
 
 Report = Callable[[str, int, int], None]
+# Files by which a folder is a data set, whatever pictures it also holds.
+ARRAYS = frozenset({".mat", ".npy", ".npz", ".parquet"})
+TABLES = frozenset({"features", "labels", "predicates"})
 
 
 def holds_pictures(folder: Path) -> bool:
     """Say whether a folder holds pictures rather than files of a data set."""
-    endings = {path.suffix.lower() for path in folder.rglob("*") if path.is_file()}
-    return bool(endings & IMAGE_SUFFIXES) and not endings & {".mat", ".npy", ".npz", ".csv"}
+    files = [path for path in folder.iterdir() if path.is_file()]
+    if any(path.suffix.lower() in ARRAYS or path.stem in TABLES for path in files):
+        return False
+    names = (name for _, _, names in os.walk(folder) for name in names)
+    return any(Path(name).suffix.lower() in IMAGE_SUFFIXES for name in names)
+
+
+def check_folder(folder: Path, signatures: Path | None, *, has_model: bool) -> None:
+    """Find what is wrong with a folder or its class table before anything is encoded."""
+    found = find_pictures(folder)
+    if signatures is None and has_model:
+        return  # its classes are those of the model
+    table = class_table(signatures, None)
+    if not has_model:
+        labels = [picture.label for picture in found if picture.label is not None]
+        check_classes(labels or None, table, str(signatures))
 
 
 def open_store(
@@ -51,7 +70,11 @@ def open_store(
         raise InvalidInputError(
             f"--pictures: there is no file {str(missing)!r}; give the folder that was encoded."
         )
-    return _collected(store, class_table(signatures, model), paths, folder, signatures)
+    table = class_table(signatures, model)
+    if model is None:
+        check_classes(None if store.y is None else store.y.tolist(), table, str(signatures))
+    collected = _collected(store, table, paths, folder, signatures)
+    return replace(collected, notice=_encoder_notice(model))
 
 
 def open_folder(
@@ -70,14 +93,17 @@ def open_folder(
         chunks = list(items)
         sizes = list(map(len, chunks))
         done = len(found) - sum(sizes)  # what an earlier start has encoded
+        report("Encoding pictures", done, len(found))
         for size, result in zip(sizes, map_in_order(function, chunks, n_threads()), strict=True):
             done += size
             report("Encoding pictures", done, len(found))
             yield result
 
-    made = extract_features(found, store, encoder, spread=spread)
+    made = extract_features(found, store, encoder, spread=spread, forget=True)
     paths = [folder / name for name in made.samples]
-    return _collected(made, table, paths, store, signatures)
+    collected = _collected(made, table, paths, store, signatures)
+    notices = [left_out(made.refused, len(found)), _encoder_notice(model)]
+    return replace(collected, notice=" ".join(filter(None, notices)))
 
 
 def open_other(folder: Path) -> Collection:
@@ -104,6 +130,16 @@ def class_table(signatures: Path | None, model: Any) -> Signatures:
         )
     table: Signatures = model.recogniser().signatures
     return table
+
+
+def _encoder_notice(model: Any) -> str:
+    """Say that nobody can check whether a model fits the vectors of the pictures."""
+    if model is None or known_encoder(model) is not None:
+        return ""
+    return (
+        "The model does not say which encoder made its features; if it was another one than that "
+        "of these pictures, its answers mean nothing."
+    )
 
 
 def _collected(

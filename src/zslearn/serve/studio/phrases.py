@@ -34,12 +34,16 @@ class Phrase:
         New values by the number of their dimension.
     understood, unknown : list of str
         The parts of the text that were understood, and those that were not.
+    constant : list of str
+        Dimensions that were named and do not differ between training classes: words cannot say
+        more or less of them, and no model has learned them.
     """
 
     like: str | None = None
     changes: dict[int, float] = field(default_factory=dict)
     understood: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
+    constant: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +131,9 @@ class Vocabulary:
             used, words = words[:n], words[n:]
             if index is None:
                 said.unknown.append(" ".join(used))
+                continue
+            if not numbered and self.low[index] == self.high[index]:
+                said.constant.append(self.dimensions[index])
                 continue
             value = float(self.low[index] + share * (self.high[index] - self.low[index]))
             value = float(numbered[2]) if numbered else value

@@ -37,8 +37,7 @@ class Project:
     path : Path
         The file; made if it is not there.
     data : mapping
-        Facts about the data, such as its name and a checksum; a project made for other data is
-        refused.
+        Facts about the data, its name and a checksum; a project made for other data is refused.
     """
 
     def __init__(self, path: Path, data: dict[str, Any]) -> None:
@@ -116,10 +115,11 @@ class Project:
             )
         made_for = found.get("data") or {}
         if made_for != data:
+            other = made_for.get("name")
+            what = "other classes, attributes or features" if other == data.get("name") else other
             raise InvalidInputError(
-                f"the project {self.path} was made for {made_for.get('name')} "
-                f"({made_for.get('samples')} samples), not for {data.get('name')} "
-                f"({data.get('samples')} samples); choose another --project."
+                f"the project {self.path} was made for {what}, not for these of "
+                f"{data.get('name')}; choose another --project."
             )
         self.edits()
 

@@ -29,7 +29,7 @@ from zslearn.serve.studio.requests import (
     vocabulary,
 )
 from zslearn.serve.studio.session import Session, View
-from zslearn.serve.studio.snapshot import snapshot_html
+from zslearn.serve.studio.snapshot import snapshot_html, snapshot_thumbnails
 from zslearn.serve.studio.studio import Studio
 from zslearn.serve.studio.thumbnails import PICTURE
 from zslearn.serve.work import checked
@@ -169,6 +169,7 @@ async def phrase(studio: Studio, request: Request) -> Response:
             "changes": {str(index): value for index, value in said.changes.items()},
             "understood": said.understood,
             "unknown": said.unknown,
+            "constant": said.constant,
             "row": words.row(said),
         }
 
@@ -180,7 +181,9 @@ async def export(studio: Studio, request: Request) -> Response:
     session, name = studio.opened(), request.path_params["name"]
     if name == "snapshot.html":
         xy = await server_of(request).pool.run(studio.map, session, "pca")
-        return attachment(name, await studio.run(snapshot_html, session, xy))
+        # Thousands of pictures take longer than a request may, and edits need not wait for them.
+        small = await asyncio.to_thread(checked, snapshot_thumbnails, session)
+        return attachment(name, await studio.run(snapshot_html, session, xy, small))
     makers = {
         "classes.csv": exports.classes_csv,
         "model.zsl": exports.model_file,

@@ -84,7 +84,7 @@ class Session:
         self._encoded: dict[tuple[str, float | None], list[list[float]]] = {}
         self._background = ThreadPoolExecutor(1, "zslearn-studio-fit")
         self._lock = threading.RLock()
-        table = _table(self.methods, collection)
+        table = {str(name): collection.signatures[name] for name in collection.signatures}
         labels = [] if collection.labels is None else np.unique(collection.labels).tolist()
         offered = self.methods.offered
         usual = offered[0] == MODEL or collection.first not in offered
@@ -166,7 +166,7 @@ class Session:
         return self._ranges
 
     def _find_ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        every = list(self.start.classes.values())
+        every = list(self.start.described.values())
         rows = np.stack([one.row for one in every if one.seen] or [one.row for one in every])
         return rows.min(axis=0), rows.max(axis=0)
 
@@ -214,8 +214,10 @@ class Session:
         if not self.methods.is_fitted(method, lam):
             text = f"Fitting {self.methods.title(method)}"
             self.events.publish("progress", {"text": text, "done": 0, "total": 1})
-            self.methods.fitted(method, lam)
-            self.events.publish("progress", {"text": text, "done": 1, "total": 1})
+            try:
+                self.methods.fitted(method, lam)
+            finally:
+                self.events.publish("progress", {"text": text, "done": 1, "total": 1})
 
     def _prepare(self, state: State) -> None:
         """Fit what a state needs, and learn its bias afterwards."""
@@ -272,14 +274,6 @@ class Session:
         with self._lock:
             if method in (self.view.state.method, self.view.state.compare):
                 self._show(self._shown(self.view.state, self.view.revision + 1), "")
-
-
-def _table(methods: Methods, collection: Collection) -> dict[str, NDArray[np.float64]]:
-    """Return the classes to begin with: those of the model, or of the collection."""
-    signatures = collection.signatures
-    if methods.offered[0] == MODEL:
-        signatures = methods.fitted(MODEL).recogniser.signatures
-    return {str(name): signatures[name] for name in signatures}
 
 
 def _numbered(collection: Collection) -> tuple[list[str], NDArray[np.intp]]:

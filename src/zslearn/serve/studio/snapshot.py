@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn import __version__
+from zslearn.core.threads import map_in_order, n_threads
 from zslearn.features.pictures import encode_picture, scaled
 from zslearn.serve.errors import RequestError
 from zslearn.serve.json_text import write_json
@@ -26,7 +27,9 @@ _IMPORT = re.compile(r"^import .*$\n?", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
 
 
-def snapshot_html(session: Session, xy: NDArray[np.float32]) -> bytes:
+def snapshot_html(
+    session: Session, xy: NDArray[np.float32], thumbnails: Sequence[str] | None
+) -> bytes:
     """Return the snapshot of a studio.
 
     Parameters
@@ -35,12 +38,14 @@ def snapshot_html(session: Session, xy: NDArray[np.float32]) -> bytes:
         The studio.
     xy : ndarray of shape (n_samples, 2)
         The map.
+    thumbnails : sequence of str or None
+        As `snapshot_thumbnails` returns them.
 
     Returns
     -------
     bytes
     """
-    data = write_json(snapshot_data(session, xy)).decode()
+    data = write_json(snapshot_data(session, xy) | {"thumbnails": thumbnails}).decode()
     page = _file("snapshot.html")
     parts = {
         "style": f"<style>\n{_joined(page, 'styles')}\n</style>",
@@ -58,7 +63,7 @@ def snapshot_html(session: Session, xy: NDArray[np.float32]) -> bytes:
 
 
 def snapshot_data(session: Session, xy: NDArray[np.float32]) -> dict[str, Any]:
-    """Return what the page needs: classes, projected samples, the map, small pictures."""
+    """Return what the page needs: classes, projected samples, the map."""
     state, collection = session.view.state, session.collection
     method = state.method if session.fitted(state.method).linear else _instead(session)
     linear = session.fitted(method).linear
@@ -106,7 +111,6 @@ def snapshot_data(session: Session, xy: NDArray[np.float32]) -> dict[str, Any]:
         "split": _b64(~collection.train[kept], "u1"),
         "answer": _b64(answers.answer[kept], "<i4"),
         "names": None if collection.names is None else [collection.names[i] for i in kept],
-        "thumbnails": _thumbnails(session, kept.tolist()),
     }
 
 
@@ -129,18 +133,25 @@ def _some(session: Session) -> NDArray[np.intp]:
     return rows[np.linspace(0, len(rows) - 1, MOST_SAMPLES).astype(np.intp)]
 
 
-def _thumbnails(session: Session, rows: Sequence[int]) -> list[str] | None:
-    """Return small pictures as data URIs."""
+def snapshot_thumbnails(session: Session) -> list[str] | None:
+    """Return small pictures of the samples of a snapshot, as data URIs; None without pictures."""
     picture = session.collection.picture
     if picture is None:
         return None
-    found = []
-    for row in rows:
+
+    def small(row: int) -> str:
         pixels = picture(row, THUMBNAIL)
         factor = THUMBNAIL / max(pixels.shape[:2])
         size = max(1, round(pixels.shape[0] * factor)), max(1, round(pixels.shape[1] * factor))
         content = encode_picture(scaled(pixels, size), QUALITY)
-        found.append("data:image/jpeg;base64," + base64.b64encode(content).decode())
+        return "data:image/jpeg;base64," + base64.b64encode(content).decode()
+
+    rows, text, found = _some(session).tolist(), "Making the page", []
+    for done, uri in enumerate(map_in_order(small, rows, n_threads())):
+        if done % 250 == 0:
+            session.events.publish("progress", {"text": text, "done": done, "total": len(rows)})
+        found.append(uri)
+    session.events.publish("progress", {"text": text, "done": len(rows), "total": len(rows)})
     return found
 
 

@@ -8,9 +8,8 @@ from zslearn.features.pictures import encode_picture, scaled
 from zslearn.serve.errors import RequestError
 from zslearn.serve.studio.collection import Collection
 
-THUMBNAIL, PICTURE = 96, 512
-# How large a drawn picture is made where more than a thumbnail is asked for.
-KEPT = 4096
+THUMBNAIL, PICTURE = 96, 512  # pixels high and wide at most
+KEPT = 4096  # thumbnails in memory
 
 
 class Thumbnails:

@@ -32,6 +32,7 @@ def state_of(session: Session) -> dict[str, Any]:
         "revision": view.revision,
         "ready": True,
         "progress": None,
+        "notice": data.notice,
         "project": {"name": session.project.path.stem, "file": str(session.project.path)},
         "data": {
             "n": data.n,
@@ -239,9 +240,7 @@ def dimensions_of(session: Session) -> list[dict[str, Any]]:
     """Return the dimensions, each with its range over the training classes."""
     table, groups = session.collection.signatures, session.collection.groups
     low, high = session.ranges()
-    named = table.dimensions != TEXT_DIMENSIONS and not all(
-        name.lstrip("dwv_").isdigit() for name in table.dimensions
-    )
+    named = session.collection.named.tolist()
     blocks = dict(table.blocks)
     group: list[str | None] = [None] * len(table.dimensions) if groups is None else list(groups)
     if groups is None and len(blocks) > 1:
@@ -252,7 +251,7 @@ def dimensions_of(session: Session) -> list[dict[str, Any]]:
             "name": name,
             "low": float(low[i]),
             "high": float(high[i]),
-            "meaningful": named,
+            "meaningful": named[i],
             "group": group[i],
         }
         for i, name in enumerate(table.dimensions)

@@ -11,7 +11,8 @@ import pytest
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 
 from zslearn.serve.running import DrainingServer, listen
-from zslearn.serve.studio import Source, StudioSettings, make_app, open_studio
+from zslearn.serve.studio import Source, StudioSettings, make_app, prepare
+from zslearn.serve.studio.opening import finish
 
 REQUIRED = os.environ.get("ZSLEARN_BROWSER_REQUIRED")
 # Screenshots of every activity, to be looked at: ZSLEARN_SCREENSHOTS=DIR keeps them there.
@@ -21,15 +22,22 @@ SCREENSHOTS = os.environ.get("ZSLEARN_SCREENSHOTS")
 class RunningStudio:
     """A studio that listens on a port of its own."""
 
-    def __init__(self, project, data="shapes", port=0, **source):
-        self.studio = open_studio(Source(data, project=project, **source))
-        self.studio.session.wait()
+    def __init__(self, project, data="shapes", port=0, open_now=True, **source):
+        self.source = Source(data, project=project, **source)
+        self.studio = prepare(self.source)
+        if open_now:
+            self.open()
         settings = StudioSettings({}, port=port)
         self.socket = listen(settings)
         self.port = self.socket.getsockname()[1]
         self.server = DrainingServer(make_app(settings, self.studio))
         self.thread = threading.Thread(target=self.server.run, args=([self.socket],))
         self.thread.start()
+
+    def open(self):
+        """Load the data; until then the page shows that it waits."""
+        finish(self.studio, self.source)
+        self.session.wait()
 
     @property
     def session(self):
@@ -47,7 +55,8 @@ class RunningStudio:
         self.server.force_exit = self.server.should_exit = True
         self.thread.join(20)
         assert not self.thread.is_alive()
-        self.session.close()
+        if self.session is not None:
+            self.session.close()
         self.socket.close()
 
 
@@ -104,13 +113,13 @@ def browser():
 class Visitor:
     """A person at a page: what went wrong on it is kept, what goes elsewhere is stopped."""
 
-    def __init__(self, browser, studio, **context):
+    def __init__(self, browser, studio, ready=True, **context):
         context = {"viewport": {"width": 1360, "height": 850}, **context}
         self.studio, self.problems, self.elsewhere = studio, [], []
         self.context = browser.new_context(**context)
         self.context.set_default_timeout(20_000)
         self.context.route(re.compile(".*"), self._route)
-        self.page = self.open(studio.entrance)
+        self.page = self.open(studio.entrance, ready=ready)
 
     def _route(self, route):
         if route.request.url.startswith((self.studio.origin + "/", "data:", "blob:")):
@@ -119,14 +128,15 @@ class Visitor:
             self.elsewhere.append(route.request.url)
             route.abort()
 
-    def open(self, address=None):
-        """Open a tab and wait until it can be used."""
+    def open(self, address=None, ready=True):
+        """Open a tab and wait until it can be used, unless it is to be seen before."""
         page = self.context.new_page()
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("console", self._listen)
         page.goto(address or f"{self.studio.origin}/studio/")
-        page.wait_for_selector("html[data-ready=true]")
-        page.wait_for_selector("canvas.map[data-painted]")
+        if ready:
+            page.wait_for_selector("html[data-ready=true]")
+            page.wait_for_selector("canvas.map[data-painted]")
         return page
 
     def _listen(self, message):

@@ -141,3 +141,17 @@ def test_the_keyboard_alone_describes_a_class(page, visitor):
     page.keyboard.press("ArrowRight")
     expect(page.locator("#announcements")).to_contain_text(f"{name}: ")
     assert float(control.input_value()) > 0
+
+
+def test_a_slider_reaches_both_ends_of_the_range_exactly(page, studio):
+    name = describe(page)
+    place = studio.session.collection.signatures.dimensions.index("purple")
+    kept = []
+    for value in (1, 0):
+        move(slider(page, "purple"), value)
+        line = page.locator(".slider").filter(has=page.get_by_role("slider", name="purple"))
+        expect(line.locator("output")).to_have_text(str(value))
+        expect(page.locator("#announcements")).to_contain_text(name)
+        page.wait_for_timeout(300)
+        kept.append(studio.session.kept.class_called(name).row[place])
+    assert kept == [1, 0]

@@ -88,6 +88,23 @@ def test_the_table_and_the_python_lines_are_taken_along(page, visitor, tmp_path)
     assert name in json.loads(done.stdout), done.stderr
 
 
+def test_why_a_file_cannot_be_made_is_said_beside_it(page, visitor):
+    session = visitor.studio.session
+    number = next(one.id for one in session.kept.described.values() if one.seen)
+    session.change({"op": "delete", "class": number, "what": "delete"}, final=True, by="")
+    page.get_by_role("button", name="Save & share").click()
+    link = page.get_by_role("link", name="The model")
+    link.click()
+    reason = page.get_by_role("listitem").filter(has=link).get_by_role("alert")
+    expect(reason).to_contain_text("the model file keeps the classes it was trained on; undo the")
+    visitor.screenshot("keep-refused")
+    with page.expect_download() as found:
+        page.get_by_role("link", name="The Python lines").click()
+    assert found.value.suggested_filename == "model.py"
+    assert visitor.problems == [text for text in visitor.problems if "409" in text]
+    visitor.problems.clear()  # the browser itself logs the refusal
+
+
 def test_the_snapshot_opens_from_a_file_and_scores_again(page, visitor, browser, tmp_path):
     choose_method(page, visitor.studio.session, "SAE (decoder)")
     name = describe(page)
@@ -114,6 +131,11 @@ def test_the_snapshot_opens_from_a_file_and_scores_again(page, visitor, browser,
         right, _, count, *_ = text.split()
         assert int(count) == figures[number]["count"]
         assert abs(int(right) - figures[number]["right"]) <= 1
+    # Points are on the map: it is not one color.
+    colors = """c => new Set(new Uint32Array(
+        c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer)).size"""
+    expect(alone.locator("canvas.map")).to_be_visible()
+    assert alone.locator("canvas.map").evaluate(colors) > 3
     class_item(alone, name).click()
     before = alone.locator(".score").inner_text()
     control = alone.get_by_role("slider").nth(0)

@@ -83,6 +83,41 @@ def test_a_rest_on_a_point_shows_its_card_and_a_click_its_reasons(page, visitor)
     expect(page.locator(".sample-name")).to_have_text(name)
 
 
+def alone(points, radius):
+    """A point of the map and a direction in which no other is near, even beyond the radius."""
+    angles = np.linspace(0, 2 * np.pi, 32, endpoint=False)
+    for row in range(len(points)):
+        others = np.delete(points[:, 1:], row, axis=0)
+        for away in np.column_stack([np.cos(angles), np.sin(angles)]):
+            spots = points[row, 1:] + np.outer([12, 16], away)
+            if np.linalg.norm(spots[:, None] - others, axis=2).min() > radius:
+                return points[row, 1:], away
+    raise AssertionError("every point has others around it")
+
+
+def test_a_card_opens_within_14_pixels_after_a_rest_of_an_eighth_of_a_second(page):
+    at, away = alone(np.array(points_in_sight(page)), 18)
+    card = page.locator(".hover-card")
+    page.mouse.move(*(at + 16 * away))
+    page.wait_for_timeout(400)
+    expect(card).to_be_hidden()
+    page.evaluate(
+        """() => {
+            const card = document.querySelector(".hover-card");
+            const moved = () => (window.movedAt = performance.now());
+            document.querySelector("canvas.map").addEventListener("pointermove", moved);
+            const waited = () => (window.waited = performance.now() - window.movedAt);
+            const opened = () => card.hidden || waited();
+            new MutationObserver(opened).observe(card, { attributes: true });
+        }"""
+    )
+    page.mouse.move(*(at + 12 * away))
+    expect(card).to_be_visible()
+    assert 115 < page.evaluate("window.waited") < 600  # 125, and what a busy machine adds
+    page.mouse.move(2, 2)
+    expect(card).to_be_hidden()
+
+
 def test_a_lasso_selects_what_it_surrounds_filters_everything_and_exports(page, visitor):
     points = np.array(points_in_sight(page))
     page.get_by_role("button", name="Lasso").click()

@@ -36,7 +36,8 @@ async function reasonOf(response) {
     return "This tab is no longer let in: open the address that the program printed.";
   }
   try {
-    return (await response.json()).error;
+    const { error } = await response.json();
+    return error[0].toUpperCase() + error.slice(1);
   } catch {
     return `The studio answered ${response.status}.`;
   }
@@ -54,6 +55,7 @@ export const postJson = async (path, body) => (await ask(path, posted(body))).js
 export const postPacked = async (path, body) =>
   unpack(await (await ask(path, posted(body))).arrayBuffer());
 export const postBlob = async (path, body) => (await ask(path, posted(body))).blob();
+export const getBlob = async (path) => (await ask(path)).blob();
 export const addressOf = (path) => BASE + path;
 
 /** A thumbnail as something a canvas can draw; null where the sample has no picture. */

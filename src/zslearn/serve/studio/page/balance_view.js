@@ -27,6 +27,8 @@ export class BalanceView {
     });
     this.tiles = h("dl", { class: "tiles big" });
     this.buttons = h("div", { class: "row" });
+    this.empty = h("p", { class: "empty", hidden: true });
+    this.figure = h("div", { class: "with-side" }, this.curve.element, h("div", {}, this.tiles, this.buttons));
     this.rejection = h("section", { class: "rejection" });
     fill(
       element,
@@ -39,7 +41,8 @@ export class BalanceView {
           { class: "muted" },
           "A model favors what it trained on. Drag the handle along the curve: to the right, trained classes win more often; upward, new ones do.",
         ),
-        h("div", { class: "with-side" }, this.curve.element, h("div", {}, this.tiles, this.buttons)),
+        this.empty,
+        this.figure,
         this.rejection,
       ),
     );
@@ -59,6 +62,7 @@ export class BalanceView {
     try {
       [this.data, this.thresholds] = await Promise.all([getPacked("balance"), getPacked("rejection")]);
       this.shown = revision;
+      this.#explain("");
       this.#draw();
       this.#showRejection();
     } catch (error) {
@@ -72,7 +76,13 @@ export class BalanceView {
   #empty(reason) {
     this.shown = this.studio.revision;
     this.data = null;
-    this.curve.element.replaceWith(h("p", { class: "empty" }, reason));
+    this.#explain(reason);
+  }
+
+  #explain(reason) {
+    this.empty.textContent = reason;
+    this.empty.hidden = !reason;
+    this.figure.hidden = Boolean(reason);
   }
 
   #draw() {

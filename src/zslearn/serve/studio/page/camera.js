@@ -9,10 +9,13 @@ export class Camera {
     this.x = 0;
     this.y = 0;
     this.fitted = 1;
+    this.box = null; // what was fitted, and where the view was then
+    this.home = [1, 0, 0];
   }
 
   /** Show the whole of a box with a margin in pixels. */
-  fit([left, bottom, right, top], margin = 28) {
+  fit(box, margin = 28) {
+    const [left, bottom, right, top] = box;
     const across = Math.max(right - left, 1e-12);
     const up = Math.max(top - bottom, 1e-12);
     const wide = Math.max(this.width - 2 * margin, 1);
@@ -21,14 +24,25 @@ export class Camera {
     this.fitted = this.scale;
     this.x = this.width / 2 - (this.scale * (left + right)) / 2;
     this.y = this.height / 2 + (this.scale * (bottom + top)) / 2;
+    this.box = box;
+    this.home = [this.scale, this.x, this.y];
   }
 
-  /** Keep the middle where it is when the window changes its size. */
+  /**
+   * Follow a window that changes its size: what was seen whole stays whole; where somebody has
+   * moved or zoomed, the middle stays where it is.
+   */
   resize(width, height) {
+    const whole = this.#isHome() ? this.box : null;
     this.x += (width - this.width) / 2;
     this.y += (height - this.height) / 2;
     this.width = width;
     this.height = height;
+    if (whole) this.fit(whole);
+  }
+
+  #isHome() {
+    return this.box !== null && this.home.every((value, k) => value === [this.scale, this.x, this.y][k]);
   }
 
   pan(dx, dy) {

@@ -2,7 +2,7 @@
 
 import { addressOf, getJson, postJson } from "./api.js";
 import { fill, h, newId } from "./dom.js";
-import { short, signed } from "./numbers.js";
+import { alike, short, signed } from "./numbers.js";
 import { drawInitials } from "./picture.js";
 import { makeLane } from "./latest.js";
 import { bars, forAnswer } from "./reasons.js";
@@ -82,6 +82,7 @@ export class CardPanel {
     );
     const best = ranking[0]?.score ?? 0;
     const last = ranking.at(-1)?.score ?? 0;
+    const figure = alike(ranking.map((entry) => entry.score));
     fill(
       this.ranking,
       ranking.filter((entry, k) => k < RANKED || entry.class === truth).map((entry) => {
@@ -97,7 +98,7 @@ export class CardPanel {
             studio.nameOf(entry.class),
           ),
           own ? h("span", { class: "tag" }, "true class") : null,
-          h("span", { class: "number" }, short(entry.score)),
+          h("span", { class: "number" }, figure(entry.score)),
           bar,
         );
       }),
@@ -132,8 +133,8 @@ export class CardPanel {
       h(
         "div",
         { class: "sides", "aria-hidden": "true" },
-        h("span", {}, `◂ for ${right}`),
-        h("span", {}, `for ${given} ▸`),
+        h("span", {}, `◂\u00a0for ${right}`),
+        h("span", {}, `for ${given}\u00a0▸`),
       ),
       h(
         "ul",

@@ -102,7 +102,7 @@ export class ClassList {
         "data-class": c.id,
         onclick: () => this.#choose(c.id),
       },
-      h("span", { class: "name" }, h("span", {}, c.name), c.changed ? h("span", { class: "tag" }, "changed") : null),
+      h("span", { class: "name" }, h("span", {}, c.name), c.changed && !c.added ? h("span", { class: "tag" }, "changed") : null),
       parts.count,
       parts.accuracy,
       parts.bar,

@@ -2,10 +2,9 @@
 
 import { getJson } from "./api.js";
 import { fill, h, newId } from "./dom.js";
-import { counted, percent, short, spoken, whole } from "./numbers.js";
+import { counted, percent, short, sliderRange, spoken, whole } from "./numbers.js";
 import { dressTile, makeTile } from "./picture.js";
 
-const STEPS = 100;
 const NAMELESS = "No sliders here: the numbers that describe this class have no names.";
 const SHOWN = 12; // pictures that get this answer
 
@@ -18,12 +17,6 @@ export function grouped(dimensions) {
     groups.get(name).push({ ...dimension, index });
   });
   return groups;
-}
-
-/** Limits of a slider: the range of the training, a little beyond, and always the value itself. */
-export function limits({ low, high }, value) {
-  const margin = 0.15 * (high - low) || 0.5;
-  return [Math.min(low - margin, value), Math.max(high + margin, value)];
 }
 
 /** The rows that got an answer, the surest first. */
@@ -127,13 +120,10 @@ export class ClassPanel {
 
   #slider(dimension, value) {
     const id = newId("slider");
-    const [low, high] = limits(dimension, value);
     const input = h("input", {
       type: "range",
       id,
-      min: low,
-      max: high,
-      step: (high - low) / STEPS,
+      ...sliderRange(dimension, value),
       "data-dimension": dimension.index,
       oninput: () => this.#moved(dimension.index, Number(input.value), false),
       onchange: () => this.#moved(dimension.index, Number(input.value), true),

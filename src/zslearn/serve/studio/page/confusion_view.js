@@ -1,6 +1,6 @@
 // Truth against answer; a click on a cell shows its pictures.
 
-import { fill, h } from "./dom.js";
+import { fill, h, newId } from "./dom.js";
 import { counted, percent, whole } from "./numbers.js";
 import { confusion } from "./tally.js";
 
@@ -65,7 +65,7 @@ export class ConfusionView {
               { type: "button", class: "link", onclick: () => this.#show(cell.rows) },
               `${this.studio.nameOf(cell.truth)} → ${this.studio.nameOf(cell.answer)}`,
             ),
-            h("span", { class: "muted" }, ` ${counted(cell.rows.length, "picture")}`),
+            h("span", { class: "muted count" }, ` ${counted(cell.rows.length, "picture")}`),
           ),
         ),
       ),
@@ -82,13 +82,13 @@ export class ConfusionView {
       );
     }
     const { studio } = this;
-    return h(
+    const about = newId("confusion");
+    const table = h(
       "div",
       { class: "scroll-x", tabindex: "0", role: "group", "aria-label": "Confusion table" },
       h(
         "table",
-        { class: "matrix" },
-        h("caption", {}, "Rows: the true class. Columns: the answer. A click shows the pictures."),
+        { class: "matrix", "aria-describedby": about },
         h(
           "thead",
           {},
@@ -102,6 +102,8 @@ export class ConfusionView {
         h("tbody", {}, rows.map((id) => this.#row(id, columns, found.cells))),
       ),
     );
+    const text = "Rows: the true class. Columns: the answer. A click shows the pictures.";
+    return [h("p", { id: about, class: "muted small" }, text), table];
   }
 
   #row(truth, columns, cells) {

@@ -3,6 +3,7 @@
 import { fill, svg } from "./dom.js";
 
 const WIDTH = 560;
+const NARROW = 360; // on a phone the figure is as wide as the screen, and its texts as large as elsewhere
 const HEIGHT = 320;
 const EDGE = { left: 62, right: 30, top: 30, bottom: 46 };
 
@@ -57,6 +58,8 @@ export class Curve {
       "aria-label": how.label,
       "aria-valuemin": 0,
     });
+    this.width = WIDTH;
+    this.figure = null;
     this.layer = svg("g");
     this.element = svg(
       "svg",
@@ -64,12 +67,21 @@ export class Curve {
       this.layer,
       this.handle,
     );
+    new ResizeObserver(([{ contentRect }]) => this.#resize(contentRect.width)).observe(this.element);
     this.handle.addEventListener("keydown", (event) => this.#key(event));
     this.element.addEventListener("pointerdown", (event) => this.#down(event));
     this.element.addEventListener("pointermove", (event) => this.dragging && this.#drag(event));
     for (const name of ["pointerup", "pointercancel"]) {
       this.element.addEventListener(name, () => this.#up());
     }
+  }
+
+  #resize(width) {
+    const wanted = width < (WIDTH + NARROW) / 2 ? NARROW : WIDTH;
+    if (!width || wanted === this.width) return;
+    this.width = wanted;
+    this.element.setAttribute("viewBox", `0 0 ${wanted} ${HEIGHT}`);
+    if (this.figure) this.draw({ ...this.figure, index: this.index });
   }
 
   /**
@@ -82,7 +94,8 @@ export class Curve {
    *   track: number[][], index: number}} figure `track` is what the handle runs along
    */
   draw(figure) {
-    const across = makeScale(figure.x.range, [EDGE.left, WIDTH - EDGE.right]);
+    this.figure = figure;
+    const across = makeScale(figure.x.range, [EDGE.left, this.width - EDGE.right]);
     const up = makeScale(figure.y.range, [HEIGHT - EDGE.bottom, EDGE.top]);
     const at = ([x, y]) => [across(x), up(y)];
     fill(
@@ -91,7 +104,7 @@ export class Curve {
       figure.lines.map((line) =>
         svg("polyline", { class: `line ${line.class}`, points: line.points.map(at).join(" ") }),
       ),
-      figure.marks.map((mark) => drawMark(mark, at(mark.at))),
+      figure.marks.map((mark) => drawMark(mark, at(mark.at), this.width)),
     );
     this.points = figure.track.map(at);
     this.handle.setAttribute("aria-valuemax", String(this.points.length - 1));
@@ -100,17 +113,18 @@ export class Curve {
 
   #axes({ x, y }, across, up) {
     const bottom = HEIGHT - EDGE.bottom;
+    const right = this.width - EDGE.right;
     const text = (attributes, value) => svg("text", { class: "axis", ...attributes }, value);
     return [
       (y.ticks ?? ticks(y.range)).map((value) => [
-        svg("line", { class: "rule", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: up(value), y2: up(value) }),
+        svg("line", { class: "rule", x1: EDGE.left, x2: right, y1: up(value), y2: up(value) }),
         text({ x: EDGE.left - 8, y: up(value) + 4, "text-anchor": "end" }, y.text(value)),
       ]),
-      (x.ticks ?? ticks(x.range)).map((value) =>
+      (x.ticks ?? ticks(x.range, this.width < WIDTH ? 4 : 5)).map((value) =>
         text({ x: across(value), y: bottom + 18, "text-anchor": "middle" }, x.text(value)),
       ),
-      svg("line", { class: "base", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: bottom, y2: bottom }),
-      text({ x: (EDGE.left + WIDTH - EDGE.right) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, this.how.xLabel),
+      svg("line", { class: "base", x1: EDGE.left, x2: right, y1: bottom, y2: bottom }),
+      text({ x: (EDGE.left + right) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, this.how.xLabel),
       text(
         { transform: `translate(15 ${(EDGE.top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" },
         this.how.yLabel,
@@ -131,8 +145,8 @@ export class Curve {
 
   #pixel(event) {
     const box = this.element.getBoundingClientRect();
-    const scale = Math.min(box.width / WIDTH, box.height / HEIGHT);
-    const left = (box.width - WIDTH * scale) / 2;
+    const scale = Math.min(box.width / this.width, box.height / HEIGHT);
+    const left = (box.width - this.width * scale) / 2;
     const top = (box.height - HEIGHT * scale) / 2;
     return [(event.clientX - box.left - left) / scale, (event.clientY - box.top - top) / scale];
   }
@@ -176,9 +190,9 @@ export class Curve {
   }
 }
 
-function drawMark({ text, shape, below }, [x, y]) {
+function drawMark({ text, shape, below }, [x, y], width) {
   const path = shape === "triangle" ? "M0 -8 L7 6 L-7 6 Z" : "M0 -8 L8 0 L0 8 L-8 0 Z";
-  const left = x > WIDTH * 0.7;
+  const left = x > width * 0.7;
   return svg(
     "g",
     { class: `point ${shape}`, transform: `translate(${x} ${y})` },
@@ -186,7 +200,7 @@ function drawMark({ text, shape, below }, [x, y]) {
     svg(
       "text",
       shape === "triangle"
-        ? { class: "axis strong", y: -14, "text-anchor": "middle" }
+        ? { class: "axis strong", x: left ? 16 : 0, y: -20, "text-anchor": left ? "end" : "middle" }
         : { class: "axis strong", x: left ? -13 : 13, y: below ? 20 : -9, "text-anchor": left ? "end" : "start" },
       text,
     ),

@@ -1,6 +1,6 @@
 // What is kept, and what can be taken along: files to send to others.
 
-import { addressOf, postBlob } from "./api.js";
+import { addressOf, getBlob, postBlob } from "./api.js";
 import { fill, h } from "./dom.js";
 
 const FILES = [
@@ -26,14 +26,7 @@ export function openKeep(dialog, studio) {
     h(
       "ul",
       { class: "files" },
-      FILES.map(([name, title, text]) =>
-        h(
-          "li",
-          {},
-          h("a", { href: addressOf(`export/${name}`), download: name }, title),
-          h("span", { class: "muted" }, ` ${name}. ${text}`),
-        ),
-      ),
+      FILES.map(offer),
     ),
     h(
       "form",
@@ -42,6 +35,34 @@ export function openKeep(dialog, studio) {
     ),
   );
   dialog.showModal();
+}
+
+function offer([name, title, text]) {
+  const note = h("p", { class: "small", role: "alert" });
+  const take = (event) => {
+    event.preventDefault();
+    make(name, note);
+  };
+  return h(
+    "li",
+    {},
+    h("a", { href: addressOf(`export/${name}`), download: name, onclick: take }, title),
+    h("span", { class: "muted" }, ` ${name}. ${text}`),
+    note,
+  );
+}
+
+/** Ask for a file; why it cannot be made is said beside it, which a browser would not. */
+async function make(name, note) {
+  note.className = "small muted";
+  note.textContent = "Making it …";
+  try {
+    download(await getBlob(`export/${name}`), name);
+    note.textContent = "";
+  } catch (error) {
+    note.className = "small bad";
+    note.textContent = error.message;
+  }
 }
 
 /** Hand a file to the person at the browser. */

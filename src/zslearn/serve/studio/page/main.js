@@ -14,6 +14,7 @@ import { COLOR_MODES, MapView } from "./map_view.js";
 import { NewClass, suggestion } from "./new_class.js";
 import { counted, whole } from "./numbers.js";
 import { PicturesView } from "./pictures_view.js";
+import { Preparing } from "./preparing.js";
 import { Studio } from "./studio.js";
 import { Tabs } from "./tabs.js";
 
@@ -31,6 +32,7 @@ const SCOPES = [
 ];
 
 const WAIT = 300; // milliseconds between two questions whether the pictures are ready
+const PATIENCE = 2000; // the same, while the program does not answer
 
 const studio = new Studio();
 // Browsers open six connections to a server; edits and events need some of them.
@@ -40,15 +42,30 @@ function announce(text) {
   byId("announcements").textContent = text;
 }
 
-function fail(error) {
-  const message = byId("message");
-  message.hidden = false;
+/** A line above the board, with a button that takes it away. */
+function tell(element, text) {
+  element.hidden = false;
+  const close = () => (element.hidden = true);
   fill(
-    message,
-    h("span", {}, error.message),
-    h("button", { type: "button", class: "quiet", "aria-label": "Close the message", onclick: () => (message.hidden = true) }, "×"),
+    element,
+    h("span", {}, text),
+    h("button", { type: "button", class: "quiet", "aria-label": "Close the message", onclick: close }, "×"),
   );
+}
+
+function fail(error) {
+  tell(byId("message"), error.message);
   if (!error.status && error.status !== 0) throw error;
+}
+
+let noticed = "";
+
+/** What is odd about the data is said once. */
+function showNotice() {
+  const { notice } = studio.state;
+  if (!notice || notice === noticed) return;
+  noticed = notice;
+  tell(byId("notice"), notice);
 }
 
 const details = Object.fromEntries(
@@ -61,6 +78,7 @@ const closeDetails = h(
 );
 fill(byId("details"), closeDetails, ...Object.values(details));
 
+const preparing = new Preparing({ element: byId("preparing"), board: byId("board") });
 const views = {};
 const tabs = new Tabs({
   list: byId("tabs"),
@@ -199,14 +217,6 @@ function showSelection() {
   );
 }
 
-function showProgress(progress) {
-  byId("progress").hidden = !progress;
-  if (!progress) return;
-  byId("progress-text").textContent = `${progress.text} ${whole(progress.done)} of ${whole(progress.total)}`;
-  byId("progress-bar").max = progress.total || 1;
-  byId("progress-bar").value = progress.done;
-}
-
 async function undo(what) {
   try {
     await studio[what]();
@@ -228,30 +238,45 @@ function keys(event) {
 
 let connected = true;
 
-async function reload() {
-  try {
-    await studio.load();
-  } catch (error) {
-    fail(error);
-  }
+function showStatus(text, kind = "") {
+  byId("connection").textContent = text;
+  byId("connection").className = `state ${kind}`;
 }
 
 function connection(open) {
   const again = open && !connected;
   connected = open;
-  byId("connection").textContent = open ? "" : "Reconnecting …";
-  if (again) {
-    byId("message").hidden = true;
-    reload();
+  showStatus(open ? "" : "Reconnecting …");
+  if (again) byId("message").hidden = true;
+  return again;
+}
+
+const pause = (time) => new Promise((resolve) => setTimeout(resolve, time));
+
+/** Load, and ask again while the program prepares the pictures or is started again. */
+async function untilReady() {
+  for (;;) {
+    try {
+      await studio.load();
+      connection(true);
+      if (studio.state.ready) return;
+      await pause(WAIT);
+    } catch (error) {
+      if (error.status !== 0) throw error;
+      connection(false);
+      await pause(PATIENCE);
+    }
   }
 }
 
-/** Load, and ask again while the program prepares the pictures. */
-async function opened() {
-  await studio.load();
-  while (!studio.state.ready) {
-    await new Promise((resolve) => setTimeout(resolve, WAIT));
-    await studio.load();
+let opening = null;
+
+async function reload() {
+  try {
+    if (!opening) await studio.load();
+    if (opening || !studio.state.ready) await (opening ??= untilReady().finally(() => (opening = null)));
+  } catch (error) {
+    fail(error);
   }
 }
 
@@ -266,7 +291,8 @@ async function start() {
   studio.on("state", () => {
     showTop();
     showIntro();
-    showProgress(studio.state.progress);
+    showNotice();
+    preparing.show(studio.state.progress);
   });
   studio.on("view", showDetails);
   studio.on("view state", showSelection);
@@ -276,16 +302,16 @@ async function start() {
   showDetails();
   tabs.open("map");
   try {
-    await opened();
+    await untilReady();
     const fresh = [...studio.classes.values()].some((c) => !c.seen && c.count);
     studio.look({ scope: fresh ? "new" : "all" });
   } catch (error) {
     fail(error);
   }
   listen({
-    connected: connection,
+    connected: (open) => connection(open) && reload(),
     changed: ({ revision, by }) => by !== TAB && revision !== studio.revision && reload(),
-    progress: (progress) => studio.state.ready || showProgress(progress),
+    progress: ({ text, done, total }) => studio.state?.ready && showStatus(done < total ? `${text} …` : "", "busy"),
   });
   document.documentElement.dataset.ready = "true";
 }

@@ -26,14 +26,19 @@ export function understood(reply, { nameOf, dimensions, rowOf = () => null }) {
  */
 export function suggestion({ state, candidates, waiting }) {
   if (state.suggestion) return state.suggestion;
-  const attributes = new Set(state.dimensions.filter((d) => d.meaningful).map((d) => d.name));
+  const attributes = new Map(state.dimensions.filter((d) => d.meaningful).map((d) => [d.name, d]));
   for (const { name } of waiting) {
     const words = name.split(/\s+/);
     if (!words.every((word) => attributes.has(word))) continue;
     const shared = (c) => c.name.split(/\s+/).filter((word) => words.includes(word)).length;
     const like = candidates.reduce((best, c) => (!best || shared(c) > shared(best) ? c : best), null);
-    const more = words.filter((word) => !like.name.split(/\s+/).includes(word));
-    if (more.length && shared(like)) return { name, text: `like ${like.name}, but ${more.join(", ")}` };
+    const known = like.name.split(/\s+/);
+    const differs = (word) => attributes.get(word)?.high > attributes.get(word)?.low;
+    const more = words.filter((word) => !known.includes(word) && differs(word));
+    // Where attributes come in groups, one of a group excludes the others already.
+    const less = known.filter((word) => !words.includes(word) && differs(word) && !attributes.get(word).group);
+    const said = [...more, ...less.map((word) => `not ${word}`)];
+    if (said.length && shared(like)) return { name, text: `like ${like.name}, but ${said.join(", ")}` };
   }
   return waiting.length ? { name: waiting[0].name, text: "" } : null;
 }
@@ -51,19 +56,20 @@ export class NewClass {
     this.name = h("input", { id: ids.name, type: "text", required: true, maxlength: 200, list: ids.list, value: name, autocomplete: "off" });
     this.like = h(
       "select",
-      { id: ids.like },
+      { id: ids.like, onchange: () => this.#chosen() },
       h("option", { value: "" }, "an average class"),
       candidates
         .map((c) => h("option", { value: c.id }, c.name)),
     );
-    this.phrase = h("input", {
+    this.phrase = h("textarea", {
       id: ids.phrase,
-      type: "text",
+      rows: 2,
       maxlength: 500,
       value: text,
       autocomplete: "off",
       placeholder: state.text ? WORDS : suggestion(this.studio)?.text || this.#example(),
       oninput: () => this.#typed(),
+      onkeydown: (event) => this.#entered(event),
     });
     this.feedback = h("p", { class: "feedback", role: "status" });
     fill(
@@ -94,6 +100,19 @@ export class NewClass {
     return known ? `like ${known.name}, but ${word}` : "";
   }
 
+  /** A phrase may need two lines on the screen but has one. */
+  #entered(event) {
+    if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault();
+    this.phrase.form.requestSubmit();
+  }
+
+  /** A class that is chosen takes the place of a phrase that speaks of another one. */
+  #chosen() {
+    this.phrase.value = "";
+    fill(this.feedback);
+  }
+
   #typed() {
     if (this.studio.state.text) return; // a sentence is read as a whole, by the text encoder
     clearTimeout(this.timer);
@@ -121,6 +140,9 @@ export class NewClass {
         known ? h("span", { class: "good" }, `✓ ${known}`) : null,
         reply.unknown?.length
           ? h("span", { class: "bad" }, ` ✗ not understood: ${reply.unknown.join(", ")}`)
+          : null,
+        reply.constant?.length
+          ? h("span", { class: "bad" }, ` ⚠ the same in all training classes, so the model cannot know it: ${reply.constant.join(", ")}`)
           : null,
       );
     } catch (error) {

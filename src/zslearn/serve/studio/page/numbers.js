@@ -18,6 +18,28 @@ export function short(value) {
   return String(Number(value.toPrecision(3)));
 }
 
+/** How to write numbers that stand below each other: three digits of the largest, all as many decimals. */
+export function alike(values) {
+  const size = Math.max(...values.map(Math.abs), 0);
+  if (!Number.isFinite(size) || (size && (size < 1e-4 || size >= 1e6))) return short;
+  const decimals = Math.min(Math.max(2 - Math.floor(Math.log10(size || 1)), 0), 7);
+  return (value) => value.toFixed(decimals).replace("-", "−");
+}
+
+const STEPS = 100; // from the lowest to the highest value of the training
+
+/**
+ * A slider of a value: over the range of the training, a little beyond, and always to the value
+ * itself, in steps that meet both ends of the range exactly.
+ * @returns {{min: number, max: number, step: number}}
+ */
+export function sliderRange({ low, high }, value) {
+  const step = (high - low || 1) / STEPS;
+  const beyond = high > low ? 0.15 * STEPS : STEPS / 2;
+  const steps = (distance) => Math.max(beyond, Math.ceil(distance / step - 1e-9));
+  return { min: low - steps(low - value) * step, max: high + steps(value - high) * step, step };
+}
+
 /** Classes often have the plural of one. */
 export const counted = (count, one, many = `${one}s`) =>
   `${whole(count)} ${count === 1 ? one : many}`;

@@ -3,7 +3,7 @@
 import { currentTheme } from "./colors.js";
 import { byId, fill, h, newId } from "./dom.js";
 import { dress } from "./look.js";
-import { percent, short, spoken, whole } from "./numbers.js";
+import { percent, short, sliderRange, spoken, whole } from "./numbers.js";
 import { Scatter } from "./scatter.js";
 import { answersOf, decodeNumbers, scoreClass } from "./scoring.js";
 import { tally } from "./tally.js";
@@ -186,15 +186,11 @@ class Snapshot {
 
   #slider(c, dimension, k) {
     const id = newId("slider");
-    const margin = 0.15 * (dimension.high - dimension.low) || 0.5;
-    const [low, high] = [Math.min(dimension.low - margin, c.row[k]), Math.max(dimension.high + margin, c.row[k])];
     const output = h("output", { for: id }, short(c.row[k]));
     const input = h("input", {
       type: "range",
       id,
-      min: low,
-      max: high,
-      step: (high - low) / 100,
+      ...sliderRange(dimension, c.row[k]),
       "data-dimension": k,
       oninput: () => {
         c.row[k] = Number(input.value);

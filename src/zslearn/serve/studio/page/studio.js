@@ -58,7 +58,9 @@ export class Studio extends EventTarget {
     this.classes = new Map(
       this.state.classes.map((c) => [c.id, { ...c, row: c.row ?? rows.get(c.id) ?? null }]),
     );
-    if (this.view.focus !== null && !this.classes.has(this.view.focus)) this.view.focus = null;
+    const { focus } = this.view;
+    // While the program prepares there are no classes; those looked at come back.
+    if (this.state.ready && focus !== null && !this.classes.has(focus)) this.view.focus = null;
   }
 
   /** Do one edit; resolves to the head of the reply, undefined if a newer one overtook it. */

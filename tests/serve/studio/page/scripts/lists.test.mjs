@@ -2,16 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { confusion, harmonic, perClassAccuracy, tally } from "../../../../../src/zslearn/serve/studio/page/tally.js";
 import { bars } from "../../../../../src/zslearn/serve/studio/page/reasons.js";
-import { counted, percent, short, signed, spoken } from "../../../../../src/zslearn/serve/studio/page/numbers.js";
+import { alike, counted, percent, short, signed, sliderRange, spoken } from "../../../../../src/zslearn/serve/studio/page/numbers.js";
 import { visibleCells } from "../../../../../src/zslearn/serve/studio/page/virtual.js";
 import { PictureLoader } from "../../../../../src/zslearn/serve/studio/page/loader.js";
 import { makeScale, nearestIndex, ticks } from "../../../../../src/zslearn/serve/studio/page/curve.js";
 import { axes, mistakes } from "../../../../../src/zslearn/serve/studio/page/confusion_view.js";
 import { sortRows } from "../../../../../src/zslearn/serve/studio/page/pictures_view.js";
-import { grouped, limits, surest } from "../../../../../src/zslearn/serve/studio/page/class_panel.js";
+import { grouped, surest } from "../../../../../src/zslearn/serve/studio/page/class_panel.js";
 import { agreement } from "../../../../../src/zslearn/serve/studio/page/choose_view.js";
 import { nearestValue } from "../../../../../src/zslearn/serve/studio/page/balance_view.js";
-import { understood } from "../../../../../src/zslearn/serve/studio/page/new_class.js";
+import { suggestion, understood } from "../../../../../src/zslearn/serve/studio/page/new_class.js";
+import { inWords, timeLeft } from "../../../../../src/zslearn/serve/studio/page/preparing.js";
 import { initials } from "../../../../../src/zslearn/serve/studio/page/picture.js";
 import { inScope } from "../../../../../src/zslearn/serve/studio/page/studio.js";
 
@@ -156,11 +157,16 @@ test("scales, ticks and the nearest point of a curve", () => {
   assert.equal(nearestValue([-1, 0, 0.4, 2], 0.3), 2);
 });
 
-test("a slider always holds its value, and goes a little beyond the training", () => {
-  assert.deepEqual(limits({ low: 0, high: 1 }, 0.5), [-0.15, 1.15]);
-  assert.deepEqual(limits({ low: 0, high: 1 }, 3), [-0.15, 3]);
-  const [low, high] = limits({ low: 2, high: 2 }, 2);
-  assert.ok(low < 2 && high > 2);
+test("a slider always holds its value, goes a little beyond the training, and meets its ends", () => {
+  const near = (found, wanted) => assert.ok(Math.abs(found - wanted) < 1e-9, `${found} is not ${wanted}`);
+  for (const [low, high, value, least, most] of [
+    [0, 1, 0.5, -0.15, 1.15], [0, 1, 3, -0.15, 3], [2, 2, 2, 1.5, 2.5], [0, 50, -10.2, -10.5, 57.5],
+  ]) {
+    const { min, max, step } = sliderRange({ low, high }, value);
+    near(min, least);
+    near(max, most);
+    for (const end of [low, high]) near((end - min) / step, Math.round((end - min) / step));
+  }
 });
 
 test("attributes stay in the order of the table within their groups", () => {
@@ -200,4 +206,33 @@ test("initials and scopes", () => {
   assert.equal(initials(""), "?");
   assert.deepEqual([inScope("new", true, 1), inScope("test", true, 1), inScope("test", true, 0)], [false, true, false]);
   assert.deepEqual([inScope("new", false, 0), inScope("all", true, 0)], [true, true]);
+});
+
+test("a suggestion names what differs, and only what the training can know", () => {
+  const dimension = (name, high = 1, group = null) => ({ name, low: 0, high, group, meaningful: true });
+  const dimensions = [dimension("plain"), dimension("dotted"), dimension("blue", 0), dimension("red"), dimension("ring")];
+  const given = { candidates: [{ name: "dotted red ring" }], waiting: [{ name: "plain blue ring" }] };
+  const text = (all) => suggestion({ state: { dimensions: all }, ...given }).text;
+  assert.equal(text(dimensions), "like dotted red ring, but plain, not dotted, not red");
+  // Of a group there is one at a time.
+  assert.equal(text(dimensions.map((d) => ({ ...d, group: "any" }))), "like dotted red ring, but plain");
+});
+
+test("the time left is said as a person would", () => {
+  const first = { done: 100, at: 0 };
+  assert.equal(timeLeft(first, 1000, { done: 200, total: 1000 }), null);
+  assert.equal(timeLeft(first, 10_000, { done: 100, total: 1000 }), null);
+  assert.equal(timeLeft(first, 10_000, { done: 200, total: 1000 }), 80);
+  assert.deepEqual([20, 80, 600, 9000].map(inWords), [
+    "less than a minute left", "about 1 minute left", "about 10 minutes left", "about 3 hours left",
+  ]);
+});
+
+test("numbers that stand below each other have as many decimals", () => {
+  const shown = (values) => values.map(alike(values));
+  assert.deepEqual(shown([0.31, 0.3, -0.295]), ["0.310", "0.300", "−0.295"]);
+  assert.deepEqual(shown([209.4, -3]), ["209", "−3"]);
+  assert.deepEqual(shown([12.34, 1]), ["12.3", "1.0"]);
+  assert.deepEqual(shown([0, 0]), ["0.00", "0.00"]);
+  assert.deepEqual(shown([3e-7]), ["3.0e-7"]);
 });

@@ -182,3 +182,19 @@ test("colors are read and written as CSS does", () => {
   assert.equal(toCss(0x0a0b0cff), "rgb(10 11 12)");
   assert.equal(faded(0x11223344, 1), 0x112233ff);
 });
+
+test("a window that shrinks still shows all, unless somebody has moved the map", () => {
+  const box = [-3, -1, 5, 2];
+  const camera = new Camera(640, 480);
+  camera.fit(box);
+  camera.resize(300, 200);
+  const fresh = new Camera(300, 200);
+  fresh.fit(box);
+  assert.deepEqual([camera.scale, camera.x, camera.y], [fresh.scale, fresh.x, fresh.y]);
+  camera.pan(5, 0);
+  const { scale } = camera;
+  const middle = camera.toWorld(150, 100);
+  camera.resize(640, 480);
+  assert.equal(camera.scale, scale);
+  assert.deepEqual(camera.toWorld(320, 240), middle);
+});
