@@ -186,32 +186,35 @@ def test_growing_may_stop_at_any_moment(folder, encoder, tmp_path, monkeypatch, 
     assert digest(tmp_path / "s") == digest(tmp_path / "whole")
 
 
+# Each child dies by a signal a random moment after it has finished a part; its own clock does it,
+# so that it cannot run far ahead of who kills it.
 KILLED = """
-import os, random, signal, sys, time
+import os, random, signal, sys
 import onnxruntime
 from zslearn.features import ImageEncoder, extract_features, find_pictures
 
 folder, model, store = sys.argv[1:]
 pictures = find_pictures(folder)
 draw = random.Random(0)
+put = os.replace
+
+def put_and_start_the_clock(old, new):
+    put(old, new)
+    if str(new).endswith(".json") and signal.getitimer(signal.ITIMER_REAL)[0] == 0:
+        signal.setitimer(signal.ITIMER_REAL, delay)
+
 killed = 0
 while killed < 20:
+    delay = draw.uniform(1e-6, 0.01)
     child = os.fork()
     if not child:
+        os.replace = put_and_start_the_clock
         extract_features(pictures, store, ImageEncoder(model, batch_size=1, n_jobs=2))
         os._exit(0)
-    wanted = sum(name.endswith(".json") for name in os.listdir(store + "/parts")) + 1 \\
-        if os.path.isdir(store + "/parts") else 1
-    while os.waitpid(child, os.WNOHANG)[0] == 0:
-        parts = os.listdir(store + "/parts") if os.path.isdir(store + "/parts") else []
-        if len([name for name in parts if name.endswith(".json")]) >= wanted:
-            time.sleep(draw.uniform(0, 0.01))
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            killed += 1
-            break
-    else:
+    _, status = os.waitpid(child, 0)
+    if not os.WIFSIGNALED(status):
         break
+    killed += 1
 print(killed, os.path.exists(store + "/meta.json"))
 """
 
