@@ -88,14 +88,17 @@ class WassersteinGame:
         self.rules = rules
         self.X, self.S = (torch.tensor(part, device=device) for part in (X, S))
         self.y = torch.tensor(y, device=device)
-        d, k = X.shape[1], S.shape[1]
-        self.generator = start("generator", (2 * k, rules.n_hidden, d), normal, device)
-        self.critic = start("critic", (d + k, rules.n_hidden, 1), normal, device)
         self.seen = (
             None
             if seen is None
             else tuple(torch.tensor(part, dtype=torch.float32, device=device) for part in seen)
         )
+        self.begin(X.shape[1], S.shape[1], rules.n_hidden, device)
+
+    def begin(self, d: int, k: int, h: int, device: torch.device) -> None:
+        """Start the networks for d features, k dimensions and h hidden units."""
+        self.generator = start("generator", (2 * k, h, d), normal, device)
+        self.critic = start("critic", (d + k, h, 1), normal, device)
         self.for_generator = self.adam(self.generator)
         self.for_critic = self.adam(self.critic)
 
@@ -168,18 +171,10 @@ class VariationalGame(WassersteinGame):
     Parameters are those of `WassersteinGame`.
     """
 
-    def __init__(
-        self,
-        X: NDArray,
-        y: NDArray[np.intp],
-        S: NDArray,
-        rules: Rules,
-        seen: Softmax | None,
-        device: torch.device,
-    ) -> None:
-        super().__init__(X, y, S, rules, seen, device)
-        d, k = X.shape[1], S.shape[1]
-        self.encoder = start("encoder", (d + k, rules.n_hidden, 2 * k), normal, device)
+    def begin(self, d: int, k: int, h: int, device: torch.device) -> None:
+        """Start the networks, the encoder too."""
+        super().begin(d, k, h, device)
+        self.encoder = start("encoder", (d + k, h, 2 * k), normal, device)
         self.for_generator = self.adam(self.generator, self.encoder)
 
     def generator_step(self, rows: torch.Tensor) -> None:
