@@ -34,7 +34,7 @@ from zslearn.zero_shot.search import (
 
 Arrays = dict[str, NDArray]
 # Synthetic samples per class that are tried, as multiples of the mean size of a training class.
-MULTIPLES = (1, 3)
+MULTIPLES = (2, 6)
 # Passes of the softmax that are tried; the papers take 20 to 50, or the best on the test.
 EPOCHS = (5, 25)
 # Of the softmax where nothing is synthesised.

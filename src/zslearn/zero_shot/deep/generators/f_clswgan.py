@@ -52,20 +52,20 @@ class FCLSWGANClassifier(GenerativeClassifier):
         synthesised.
     n_hidden : int, default=512
         Units of the hidden layers.
-    learning_rate : float, default=1e-4
+    learning_rate : float, default=1e-3
         Of Adam, with β₁ = 0.5.
-    n_critic : int, default=5
+    n_critic : int, default=2
         Steps of the critic for each step of the generator.
     penalty : float, default=10.0
         Weight of the gradient penalty.
-    classification : float, default=0.01
+    classification : float, default=0.1
         Weight of the cross entropy; 0 leaves it out (f-WGAN).
     n_steps : "cv" or int, default="cv"
         Steps of the generator. The paper's settings come to about 6,000 to 9,000 steps.
-    max_steps, n_checkpoints : int, default=1500 and 3
+    max_steps, n_checkpoints : int, default=2000 and 2
         "cv" tries so many lengths, evenly up to the largest.
     n_synthetic : "cv" or int, default="cv"
-        Synthesised samples per class; "cv" tries once and three times the mean size of a
+        Synthesised samples per class; "cv" tries two and six times the mean size of a
         training class. More of them favor unseen classes over seen ones.
     softmax_epochs : "cv" or int, default="cv"
         Passes of the softmax over the samples, by Adam; "cv" tries 5 and 25.
@@ -145,13 +145,13 @@ class FCLSWGANClassifier(GenerativeClassifier):
         signatures: Any = None,
         *,
         n_hidden: int = 512,
-        learning_rate: float = 1e-4,
-        n_critic: int = 5,
+        learning_rate: float = 1e-3,
+        n_critic: int = 2,
         penalty: float = 10.0,
-        classification: float = 0.01,
+        classification: float = 0.1,
         n_steps: int | str = "cv",
-        max_steps: int = 1500,
-        n_checkpoints: int = 3,
+        max_steps: int = 2000,
+        n_checkpoints: int = 2,
         n_synthetic: int | str = "cv",
         softmax_epochs: int | str = "cv",
         batch_size: int = 64,
