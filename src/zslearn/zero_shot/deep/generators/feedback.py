@@ -11,6 +11,9 @@ from zslearn.zero_shot.deep.generators.networks import hidden, normal, output, s
 from zslearn.zero_shot.deep.generators.objectives import SLOPE, leaky, weighted_l1
 from zslearn.zero_shot.deep.weights import to_arrays
 
+# Learning rate of the feedback in units of the others', as released for CUB.
+SLOWER = 0.1
+
 
 class FeedbackGame(VariationalGame):
     """The game with a decoder of signatures and feedback from it (TF-VAEGAN).
@@ -30,7 +33,10 @@ class FeedbackGame(VariationalGame):
         super().begin(d, k, h, device)
         self.decoder = start("decoder", (d, h, k), normal, device)
         self.feedback = start("feedback", (h, h, h), normal, device)
-        self.for_generator = self.adam(self.generator, self.encoder, self.decoder, self.feedback)
+        self.for_generator = self.adam(self.generator, self.encoder, self.decoder)
+        self.for_generator.add_param_group(
+            {"params": list(self.feedback.values()), "lr": SLOWER * self.rules.learning_rate}
+        )
         self.for_decoder = self.adam(self.decoder)
         self.with_feedback = False
 

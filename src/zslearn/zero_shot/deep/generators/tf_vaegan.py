@@ -32,11 +32,12 @@ class TFVAEGANClassifier(FVAEGANClassifier):
     How it answers, and how its settings are chosen, is as for `FCLSWGANClassifier`.
 
     What differs from the paper and its released program: 512 hidden units, not 4,096; one
-    setting for all data, that released for CUB, except that every network has one learning rate;
-    steps with and without feedback in turn, not passes over the data; noise for the critic from
-    N(0, I), as at synthesis, not from the encoder; a constant weight of the gradient penalty; the
-    encoder has one hidden layer; and the points named for `FCLSWGANClassifier`. Fitting needs
-    PyTorch (``pip install 'zslearn[deep]'``); predicting and loading do not.
+    setting for all data, that released for CUB, except for learning rates (that of the feedback
+    is a tenth of the others', as there) and 2 steps of the critic, not 5; steps with and without
+    feedback in turn, not passes over the data; noise for the critic from N(0, I), as at
+    synthesis, not from the encoder; a constant weight of the gradient penalty; the encoder has
+    one hidden layer; and the points named for `FCLSWGANClassifier`. Fitting needs PyTorch
+    (``pip install 'zslearn[deep]'``); predicting and loading do not.
 
     Parameters
     ----------
