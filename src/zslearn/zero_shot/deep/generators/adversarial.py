@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import torch
@@ -54,6 +55,12 @@ class Rules:
     adversarial: float = 1.0
     decoding: float = 0.0
     feedback: float = 0.0
+
+    @classmethod
+    def of(cls, estimator: Any) -> Rules:
+        """Return the constants that an estimator has as parameters, the others by default."""
+        named = (field.name for field in fields(cls))
+        return cls(**{name: getattr(estimator, name) for name in named if hasattr(estimator, name)})
 
 
 class WassersteinGame:

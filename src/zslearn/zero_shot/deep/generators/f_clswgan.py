@@ -190,15 +190,8 @@ class FCLSWGANClassifier(GenerativeClassifier):
     def _game(self, X: NDArray, y: NDArray, S: NDArray, device: Any) -> Game:
         from zslearn.zero_shot.deep.generators.adversarial import Rules, WassersteinGame
 
-        rules = Rules(
-            int(self.n_hidden),
-            float(self.learning_rate),
-            int(self.n_critic),
-            float(self.penalty),
-            float(self.classification),
-        )
         seen = fit_softmax_by_steps(by_class(X, y), SEEN_EPOCHS) if self.classification else None
-        return WassersteinGame(X, y, S, rules, seen, device)
+        return WassersteinGame(X, y, S, Rules.of(self), seen, device)
 
     def _synthesised(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
         noise = noise_for(self.random_state, (n, S.shape[1]))

@@ -179,14 +179,7 @@ class FVAEGANClassifier(GenerativeClassifier):
     def _game(self, X: NDArray, y: NDArray, S: NDArray, device: Any) -> Game:
         from zslearn.zero_shot.deep.generators.adversarial import Rules, VariationalGame
 
-        rules = Rules(
-            int(self.n_hidden),
-            float(self.learning_rate),
-            int(self.n_critic),
-            float(self.penalty),
-            adversarial=float(self.adversarial),
-        )
-        return VariationalGame(X, y, S, rules, None, device)
+        return VariationalGame(X, y, S, Rules.of(self), None, device)
 
     def _synthesised(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
         noise = noise_for(self.random_state, (n, S.shape[1]))

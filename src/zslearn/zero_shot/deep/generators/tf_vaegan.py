@@ -198,16 +198,7 @@ class TFVAEGANClassifier(FVAEGANClassifier):
         from zslearn.zero_shot.deep.generators.adversarial import Rules
         from zslearn.zero_shot.deep.generators.feedback import FeedbackGame
 
-        rules = Rules(
-            int(self.n_hidden),
-            float(self.learning_rate),
-            int(self.n_critic),
-            float(self.penalty),
-            adversarial=float(self.adversarial),
-            decoding=float(self.decoding),
-            feedback=float(self.feedback),
-        )
-        return FeedbackGame(X, y, S, rules, None, device)
+        return FeedbackGame(X, y, S, Rules.of(self), None, device)
 
     def _synthesised(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
         noise = noise_for(self.random_state, (n, S.shape[1]))
