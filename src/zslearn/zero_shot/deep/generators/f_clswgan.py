@@ -41,11 +41,10 @@ class FCLSWGANClassifier(GenerativeClassifier):
     data.
 
     What differs from the paper: 512 hidden units, not 4,096, and a learning rate of 1e-3 for all
-    data, not of 1e-5 to 2e-4, because a narrow network moves less with each step of Adam; 2 steps
-    of the critic, not 5; a weight of the cross entropy of 0.1, not 0.01; the length and the epochs
-    of the softmax by held-out classes; the same noise for every class. These defaults come from
-    held-out seen classes of CUB. Fitting needs PyTorch (``pip install 'zslearn[deep]'``);
-    predicting and loading do not.
+    data, not of 1e-5 to 2e-4; 2 steps of the critic, not 5; a weight of the cross entropy of 0.1,
+    not 0.01; the length and the epochs of the softmax by held-out classes; the same noise for
+    every class. These defaults were chosen on held-out seen classes of CUB. Fitting needs PyTorch
+    (``pip install 'zslearn[deep]'``); predicting and loading do not.
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ class TFVAEGANClassifier(FVAEGANClassifier):
     ...     data.signatures,
     ...     n_hidden=64,
     ...     learning_rate=3e-3,
-    ...     n_steps=150,
+    ...     n_steps=400,
     ...     n_synthetic=30,
     ...     softmax_epochs=25,
     ... )
