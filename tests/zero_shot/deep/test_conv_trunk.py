@@ -78,6 +78,38 @@ def test_the_decoder_makes_maps_of_the_trunk(tiny, fitted):
     assert fitted.reconstruct(tiny.pictures[:3]).shape == (3, 9, 9, 6)
 
 
+def test_reconstructed_maps_of_new_pictures_are_nearer_than_the_mean_map():
+    # Means over large fields: where in a picture its object is, a code does not say.
+    trunk = torch.nn.Sequential(small_trunk(), torch.nn.AvgPool2d(3))
+    shapes = make_shapes(20, 2, n_per_class=30, side=18, random_state=0)
+    seen = np.flatnonzero(np.isin(shapes.y, shapes.split.seen))
+    known, new = seen[seen % 5 > 0], seen[seen % 5 == 0]
+    maps = maps_of(trunk, shapes.pictures.astype(np.float32) / 255)
+    clf = ConvSemanticAutoencoder(
+        shapes.signatures, trunk=trunk, channels=(32,), n_epochs=40, device="cpu"
+    )
+    made = clf.fit(shapes.pictures[known], shapes.y[known]).reconstruct(shapes.pictures[new])
+    missed, spread = (
+        ((maps[new] - guess) ** 2).mean() for guess in (made, maps[known].mean(axis=0))
+    )
+    assert missed < 0.7 * spread
+
+
+def test_a_trunk_in_other_units_changes_nothing_but_the_units(tiny):
+    seen = np.isin(tiny.y, tiny.split.seen)
+    made = []
+    for unit in (1.0, 1e-3):
+        torch.manual_seed(0)
+        trunk = torch.nn.Conv2d(3, 5, 3, stride=2, bias=False)
+        trunk.weight.data.mul_(unit)[0] = 0.0  # a channel that never varies
+        clf = ConvSemanticAutoencoder(
+            tiny.signatures, trunk=trunk, channels=(8,), n_epochs=2, device="cpu"
+        )
+        clf.fit(tiny.pictures[seen], tiny.y[seen])
+        made.append(clf.reconstruct(tiny.pictures) / unit)
+    np.testing.assert_allclose(*made, atol=0.02 * np.ptp(made[0]))
+
+
 def test_scores_of_maps_are_those_of_their_pictures(tiny, trunk, fitted):
     maps = maps_of(trunk, tiny.pictures.astype(np.float32) / 255)
     np.testing.assert_array_equal(

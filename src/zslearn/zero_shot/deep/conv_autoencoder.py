@@ -385,14 +385,9 @@ class ConvSemanticAutoencoder(DeepClassifier):
                 "this model was trained with a trunk, which its file does not hold; give the same "
                 f"one by set_params(trunk=...) (SHA-256 of its weights: {self.trunk_sha256_})."
             )
-        from zslearn.zero_shot.deep.conv_trunk import identity_of, maps_of
+        from zslearn.zero_shot.deep.conv_trunk import check_identity, maps_of
 
-        given = identity_of(self.trunk)
-        if given != self.trunk_sha256_:
-            raise InvalidInputError(
-                f"this model was trained with another trunk: the SHA-256 of its weights was "
-                f"{self.trunk_sha256_}, that of the given one is {given}."
-            )
+        check_identity(self.trunk, self.trunk_sha256_)
         return maps_of(self.trunk, pictures, self.map_shape_)
 
     def _encode(self, X: Features) -> NDArray:

@@ -123,14 +123,19 @@ def _entered(maps: NDArray, trunk: bool, device: torch.device) -> tuple[Arrays, 
     """Return what centers and scales maps of a trunk, and what comes in as a tensor."""
     weights: Arrays = {}
     if trunk:
-        spread = maps.std(axis=(0, 1, 2))
-        scale = 1.0 / np.where(spread > 1e-6, spread, 1.0)
-        weights = {"trunk_mean": maps.mean(axis=(0, 1, 2)), "trunk_scale": scale}
+        weights = {"trunk_mean": maps.mean(axis=(0, 1, 2)), "trunk_scale": _scale_of(maps)}
         weights = {name: one.astype(np.float32) for name, one in weights.items()}
         maps = (maps - weights["trunk_mean"]) * weights["trunk_scale"]
     else:
         maps = maps - 0.5
     return weights, torch.tensor(np.moveaxis(maps, 3, 1), dtype=torch.float32, device=device)
+
+
+def _scale_of(maps: NDArray) -> NDArray:
+    """Return one over the deviation of each channel; one that never varies counts as typical."""
+    spread = maps.std(axis=(0, 1, 2))
+    typical = float(np.sqrt((spread**2).mean())) or 1.0
+    return np.asarray(1.0 / np.where(spread > 1e-6 * typical, spread, typical))
 
 
 def picture_loss(

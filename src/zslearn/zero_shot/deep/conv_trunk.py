@@ -40,6 +40,16 @@ def identity_of(trunk: nn.Module) -> str:
     return _KNOWN[trunk][1]
 
 
+def check_identity(trunk: nn.Module, sha256: str | None) -> None:
+    """Refuse a network whose weights have another SHA-256."""
+    given = identity_of(trunk)
+    if given != sha256:
+        raise InvalidInputError(
+            f"this model was trained with another trunk: the SHA-256 of its weights was {sha256}, "
+            f"that of the given one is {given}."
+        )
+
+
 def maps_of(
     trunk: nn.Module, pictures: NDArray, shape: tuple[int, ...] | None = None
 ) -> NDArray[np.float32]:

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from zslearn.zero_shot.deep.generators.softmax import fit_softmax, fit_softmax_by_steps
+from zslearn.zero_shot.deep.generators import softmax
+from zslearn.zero_shot.deep.generators.softmax import (
+    fit_softmax,
+    fit_softmax_by_steps,
+    fit_softmaxes_by_steps,
+)
 
 
 def test_it_answers_as_the_logistic_regression_of_scikit_learn():
@@ -60,3 +65,20 @@ def test_by_steps_common_noise_does_not_hide_classes_with_fewer_samples():
     )
     assert few > 0.95
     assert penalized < 0.5  # what a penalty in units of the length of a sample does here
+
+
+def test_several_numbers_of_epochs_cost_one_fit(monkeypatch):
+    rng = np.random.default_rng(0)
+    parts = [rng.standard_normal((900, 3)) + mean for mean in (0.0, 0.5)]
+    single = [fit_softmax_by_steps(parts, epochs) for epochs in (40, 2, 50)]
+    descents, descend = [], softmax.descend
+
+    def counted(*given, **named):
+        descents.append(given[3].epochs)
+        return descend(*given, **named)
+
+    monkeypatch.setattr(softmax, "descend", counted)
+    for got, wanted in zip(fit_softmaxes_by_steps(parts, [40, 2, 50]), single, strict=True):
+        np.testing.assert_array_equal(got.coef, wanted.coef)
+        np.testing.assert_array_equal(got.intercept, wanted.intercept)
+    assert descents == [50]

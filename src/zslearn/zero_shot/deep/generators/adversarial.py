@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import torch
@@ -55,6 +56,12 @@ class Rules:
     decoding: float = 0.0
     feedback: float = 0.0
 
+    @classmethod
+    def of(cls, estimator: Any) -> Rules:
+        """Return the constants that an estimator has as parameters, the others by default."""
+        named = (field.name for field in fields(cls))
+        return cls(**{name: getattr(estimator, name) for name in named if hasattr(estimator, name)})
+
 
 class WassersteinGame:
     """A conditional Wasserstein game with gradient penalty (f-CLSWGAN).
@@ -88,14 +95,17 @@ class WassersteinGame:
         self.rules = rules
         self.X, self.S = (torch.tensor(part, device=device) for part in (X, S))
         self.y = torch.tensor(y, device=device)
-        d, k = X.shape[1], S.shape[1]
-        self.generator = start("generator", (2 * k, rules.n_hidden, d), normal, device)
-        self.critic = start("critic", (d + k, rules.n_hidden, 1), normal, device)
         self.seen = (
             None
             if seen is None
             else tuple(torch.tensor(part, dtype=torch.float32, device=device) for part in seen)
         )
+        self.begin(X.shape[1], S.shape[1], rules.n_hidden, device)
+
+    def begin(self, d: int, k: int, h: int, device: torch.device) -> None:
+        """Start the networks for d features, k dimensions and h hidden units."""
+        self.generator = start("generator", (2 * k, h, d), normal, device)
+        self.critic = start("critic", (d + k, h, 1), normal, device)
         self.for_generator = self.adam(self.generator)
         self.for_critic = self.adam(self.critic)
 
@@ -168,18 +178,10 @@ class VariationalGame(WassersteinGame):
     Parameters are those of `WassersteinGame`.
     """
 
-    def __init__(
-        self,
-        X: NDArray,
-        y: NDArray[np.intp],
-        S: NDArray,
-        rules: Rules,
-        seen: Softmax | None,
-        device: torch.device,
-    ) -> None:
-        super().__init__(X, y, S, rules, seen, device)
-        d, k = X.shape[1], S.shape[1]
-        self.encoder = start("encoder", (d + k, rules.n_hidden, 2 * k), normal, device)
+    def begin(self, d: int, k: int, h: int, device: torch.device) -> None:
+        """Start the networks, the encoder too."""
+        super().begin(d, k, h, device)
+        self.encoder = start("encoder", (d + k, h, 2 * k), normal, device)
         self.for_generator = self.adam(self.generator, self.encoder)
 
     def generator_step(self, rows: torch.Tensor) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -17,7 +17,12 @@ from zslearn.metrics import harmonic_mean, per_class_accuracy
 from zslearn.model_selection import stratified_holdout
 from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.deep.base import DeepClassifier
-from zslearn.zero_shot.deep.generators.softmax import Softmax, fit_softmax, fit_softmax_by_steps
+from zslearn.zero_shot.deep.generators.softmax import (
+    Softmax,
+    fit_softmax,
+    fit_softmax_by_steps,
+    fit_softmaxes_by_steps,
+)
 from zslearn.zero_shot.normalization import normalized_signatures
 from zslearn.zero_shot.search import (
     Fold,
@@ -29,7 +34,7 @@ from zslearn.zero_shot.search import (
 
 Arrays = dict[str, NDArray]
 # Synthetic samples per class that are tried, as multiples of the mean size of a training class.
-MULTIPLES = (1, 3)
+MULTIPLES = (2, 6)
 # Passes of the softmax that are tried; the papers take 20 to 50, or the best on the test.
 EPOCHS = (5, 25)
 # Of the softmax where nothing is synthesised.
@@ -232,6 +237,11 @@ class GenerativeClassifier(DeepClassifier):
             (part - low) / width for part in (rows, X[fold.held_out], X[fold.train][spare])
         )
         S = self.seen_signatures_.astype(np.float32)
+        # The order of `points`, the last fastest.
+        wanted, numbers, epochs = (
+            list(dict.fromkeys(int(point[name]) for point in points))
+            for name in ("n_steps", "n_synthetic", "softmax_epochs")
+        )
         found: dict[int, list[float]] = {}
 
         def look(n_steps: int, weights: Arrays) -> None:
@@ -239,21 +249,16 @@ class GenerativeClassifier(DeepClassifier):
             real = by_class(self._of_kept(weights, samples), classes)
             tests = [self._represented(weights, part) for part in (new, old)]
             truth = fold.y_held_out, fold.y_train[spare]
-            here = [point for point in points if point["n_steps"] == n_steps]
-            made = {
-                n: list(self._synthesised(weights, S[fold.new], n))
-                for n in dict.fromkeys(point["n_synthetic"] for point in here)
-            }
             found[n_steps] = [
-                both_settings(
-                    real, made[point["n_synthetic"]], tests, truth, point["softmax_epochs"]
+                score
+                for n in numbers
+                for score in both_settings(
+                    real, list(self._synthesised(weights, S[fold.new], n)), tests, truth, epochs
                 )
-                for point in here
             ]
             told = ", ".join(f"{score:.3f}" for score in found[n_steps])
             self._report(f"{n_steps} steps: on held-out classes {told}")
 
-        wanted = sorted({int(point["n_steps"]) for point in points})
         self._play(rows, y, S[fold.known], device, wanted, look)
         return [score for n_steps in wanted for score in found[n_steps]]
 
@@ -344,8 +349,8 @@ def both_settings(
     made: list[NDArray],
     tests: list[NDArray],
     truth: tuple[NDArray[np.intp], NDArray[np.intp]],
-    epochs: int,
-) -> float:
+    epochs: Sequence[int],
+) -> list[float]:
     """Return the mean of the accuracy among new classes and of the harmonic mean among all.
 
     Parameters
@@ -354,19 +359,22 @@ def both_settings(
         Samples of the known classes, and synthesised ones of the new classes.
     tests, truth : two arrays each
         Samples of new and of known classes, and their positions in `made` and `real`.
-    epochs : int
+    epochs : sequence of int
         Of the softmax.
 
     Returns
     -------
-    float
-        Without samples of known classes, the accuracy among the new ones.
+    list of float
+        For each number of epochs; without samples of known classes, the accuracy among the new.
     """
-    alone = fit_softmax_by_steps(made, epochs).scores(tests[0]).argmax(axis=1)
-    accuracy = per_class_accuracy(truth[0], alone)
+    found = [
+        per_class_accuracy(truth[0], alone.scores(tests[0]).argmax(axis=1))
+        for alone in fit_softmaxes_by_steps(made, epochs)
+    ]
     if not len(truth[1]):
-        return accuracy
-    among = fit_softmax_by_steps([*real, *made], epochs)
-    on_new, on_known = (among.scores(rows).argmax(axis=1) for rows in tests)
-    new = per_class_accuracy(truth[0] + len(real), on_new)
-    return (accuracy + harmonic_mean(per_class_accuracy(truth[1], on_known), new)) / 2
+        return found
+    for i, among in enumerate(fit_softmaxes_by_steps([*real, *made], epochs)):
+        on_new, on_known = (among.scores(rows).argmax(axis=1) for rows in tests)
+        new = per_class_accuracy(truth[0] + len(real), on_new)
+        found[i] = (found[i] + harmonic_mean(per_class_accuracy(truth[1], on_known), new)) / 2
+    return found

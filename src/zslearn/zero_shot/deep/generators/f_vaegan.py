@@ -39,9 +39,9 @@ class FVAEGANClassifier(GenerativeClassifier):
         synthesised.
     n_hidden : int, default=512
         Units of the hidden layers.
-    learning_rate : float, default=1e-4
+    learning_rate : float, default=1e-3
         Of Adam, with β₁ = 0.5.
-    n_critic : int, default=5
+    n_critic : int, default=2
         Steps of the critic for each step of the generator.
     penalty : float, default=10.0
         Weight of the gradient penalty.
@@ -49,10 +49,10 @@ class FVAEGANClassifier(GenerativeClassifier):
         Weight of the critic's judgment, as in the released program of TF-VAEGAN.
     n_steps : "cv" or int, default="cv"
         Steps of the generator.
-    max_steps, n_checkpoints : int, default=1500 and 3
+    max_steps, n_checkpoints : int, default=2000 and 2
         "cv" tries so many lengths, evenly up to the largest.
     n_synthetic : "cv" or int, default="cv"
-        Synthesised samples per class; "cv" tries once and three times the mean size of a
+        Synthesised samples per class; "cv" tries two and six times the mean size of a
         training class. More of them favor unseen classes over seen ones.
     softmax_epochs : "cv" or int, default="cv"
         Passes of the softmax over the samples, by Adam; "cv" tries 5 and 25.
@@ -109,7 +109,7 @@ class FVAEGANClassifier(GenerativeClassifier):
     ...     data.signatures,
     ...     n_hidden=64,
     ...     learning_rate=3e-3,
-    ...     n_steps=150,
+    ...     n_steps=400,
     ...     n_synthetic=30,
     ...     softmax_epochs=25,
     ... )
@@ -136,13 +136,13 @@ class FVAEGANClassifier(GenerativeClassifier):
         signatures: Any = None,
         *,
         n_hidden: int = 512,
-        learning_rate: float = 1e-4,
-        n_critic: int = 5,
+        learning_rate: float = 1e-3,
+        n_critic: int = 2,
         penalty: float = 10.0,
         adversarial: float = 10.0,
         n_steps: int | str = "cv",
-        max_steps: int = 1500,
-        n_checkpoints: int = 3,
+        max_steps: int = 2000,
+        n_checkpoints: int = 2,
         n_synthetic: int | str = "cv",
         softmax_epochs: int | str = "cv",
         batch_size: int = 64,
@@ -179,14 +179,7 @@ class FVAEGANClassifier(GenerativeClassifier):
     def _game(self, X: NDArray, y: NDArray, S: NDArray, device: Any) -> Game:
         from zslearn.zero_shot.deep.generators.adversarial import Rules, VariationalGame
 
-        rules = Rules(
-            int(self.n_hidden),
-            float(self.learning_rate),
-            int(self.n_critic),
-            float(self.penalty),
-            adversarial=float(self.adversarial),
-        )
-        return VariationalGame(X, y, S, rules, None, device)
+        return VariationalGame(X, y, S, Rules.of(self), None, device)
 
     def _synthesised(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
         noise = noise_for(self.random_state, (n, S.shape[1]))

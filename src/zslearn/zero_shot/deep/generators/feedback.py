@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
-from zslearn.zero_shot.deep.generators.adversarial import Rules, VariationalGame, descend
+from zslearn.zero_shot.deep.generators.adversarial import VariationalGame, descend
 from zslearn.zero_shot.deep.generators.networks import hidden, normal, output, start
 from zslearn.zero_shot.deep.generators.objectives import SLOPE, leaky, weighted_l1
-from zslearn.zero_shot.deep.generators.softmax import Softmax
 from zslearn.zero_shot.deep.weights import to_arrays
+
+# Learning rate of the feedback in units of the others', as released for CUB.
+SLOWER = 0.1
 
 
 class FeedbackGame(VariationalGame):
@@ -27,20 +28,15 @@ class FeedbackGame(VariationalGame):
     decoder's are compared with them.
     """
 
-    def __init__(
-        self,
-        X: NDArray,
-        y: NDArray[np.intp],
-        S: NDArray,
-        rules: Rules,
-        seen: Softmax | None,
-        device: torch.device,
-    ) -> None:
-        super().__init__(X, y, S, rules, seen, device)
-        h = rules.n_hidden
-        self.decoder = start("decoder", (X.shape[1], h, S.shape[1]), normal, device)
+    def begin(self, d: int, k: int, h: int, device: torch.device) -> None:
+        """Start the networks, decoder and feedback too; the first step is without feedback."""
+        super().begin(d, k, h, device)
+        self.decoder = start("decoder", (d, h, k), normal, device)
         self.feedback = start("feedback", (h, h, h), normal, device)
-        self.for_generator = self.adam(self.generator, self.encoder, self.decoder, self.feedback)
+        self.for_generator = self.adam(self.generator, self.encoder, self.decoder)
+        self.for_generator.add_param_group(
+            {"params": list(self.feedback.values()), "lr": SLOWER * self.rules.learning_rate}
+        )
         self.for_decoder = self.adam(self.decoder)
         self.with_feedback = False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -92,18 +93,44 @@ def fit_softmax_by_steps(samples: Sequence[NDArray], epochs: int) -> Softmax:
     >>> fit_softmax_by_steps([low, high], 25).scores(np.array([[-1.0], [1.0]])).argmax(axis=1)
     array([0, 1])
     """
+    return fit_softmaxes_by_steps(samples, [epochs])[0]
+
+
+def fit_softmaxes_by_steps(samples: Sequence[NDArray], epochs: Sequence[int]) -> list[Softmax]:
+    """Return `fit_softmax_by_steps` of each number of epochs, all by the longest of these fits.
+
+    Parameters
+    ----------
+    samples : sequence of ndarrays of shape (n_samples, n_features)
+        The samples of each class, real or synthesised; none of them empty.
+    epochs : sequence of int
+        Passes over all samples.
+
+    Returns
+    -------
+    list of Softmax
+    """
     X, y = _stacked(samples)
 
     def loss(at: Parameters, rows: NDArray[np.intp]) -> tuple[float, Parameters]:
         value, slopes = softmax_loss(y[rows])(X[rows] @ at["coef"] + at["intercept"])
         return value, {"coef": X[rows].T @ slopes, "intercept": slopes.sum(axis=0)}
 
+    wanted = [max(n, round(MIN_STEPS * BATCH / len(X))) for n in epochs]
+    reached: dict[int, Softmax] = {}
+    passes = count(1)
+
+    def keep(at: Parameters) -> float:
+        n = next(passes)
+        if n in wanted:
+            reached[n] = Softmax(at["coef"].T.copy(), at["intercept"].copy())
+        return n
+
     n = len(samples)
     start = {"coef": np.zeros((X.shape[1], n), X.dtype), "intercept": np.zeros(n, X.dtype)}
-    epochs = max(epochs, round(MIN_STEPS * BATCH / len(X)))
-    how = Descent("adam", learning_rate=1e-3, momentum=0.5, batch_size=BATCH, epochs=epochs)
-    found = descend(start, loss, len(X), how, np.random.RandomState(0)).parameters
-    return Softmax(np.ascontiguousarray(found["coef"].T), found["intercept"])
+    how = Descent("adam", learning_rate=1e-3, momentum=0.5, batch_size=BATCH, epochs=max(wanted))
+    descend(start, loss, len(X), how, np.random.RandomState(0), validate=keep)
+    return [reached[n] for n in wanted]
 
 
 def _stacked(samples: Sequence[NDArray]) -> tuple[NDArray, NDArray[np.intp]]:

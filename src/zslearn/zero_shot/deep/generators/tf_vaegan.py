@@ -32,11 +32,12 @@ class TFVAEGANClassifier(FVAEGANClassifier):
     How it answers, and how its settings are chosen, is as for `FCLSWGANClassifier`.
 
     What differs from the paper and its released program: 512 hidden units, not 4,096; one
-    setting for all data, that released for CUB, except that every network has one learning rate;
-    steps with and without feedback in turn, not passes over the data; noise for the critic from
-    N(0, I), as at synthesis, not from the encoder; a constant weight of the gradient penalty; the
-    encoder has one hidden layer; and the points named for `FCLSWGANClassifier`. Fitting needs
-    PyTorch (``pip install 'zslearn[deep]'``); predicting and loading do not.
+    setting for all data, that released for CUB, except for learning rates (that of the feedback
+    is a tenth of the others', as there) and 2 steps of the critic, not 5; steps with and without
+    feedback in turn, not passes over the data; noise for the critic from N(0, I), as at
+    synthesis, not from the encoder; a constant weight of the gradient penalty; the encoder has
+    one hidden layer; and the points named for `FCLSWGANClassifier`. Fitting needs PyTorch
+    (``pip install 'zslearn[deep]'``); predicting and loading do not.
 
     Parameters
     ----------
@@ -45,9 +46,9 @@ class TFVAEGANClassifier(FVAEGANClassifier):
         synthesised.
     n_hidden : int, default=512
         Units of the hidden layers.
-    learning_rate : float, default=1e-4
+    learning_rate : float, default=1e-3
         Of Adam, with β₁ = 0.5.
-    n_critic : int, default=5
+    n_critic : int, default=2
         Steps of the critic for each step of the generator.
     penalty : float, default=10.0
         Weight of the gradient penalty.
@@ -59,10 +60,10 @@ class TFVAEGANClassifier(FVAEGANClassifier):
         Weight of what the decoder feeds back, in training and at synthesis.
     n_steps : "cv" or int, default="cv"
         Steps of the generator.
-    max_steps, n_checkpoints : int, default=1500 and 3
+    max_steps, n_checkpoints : int, default=2000 and 2
         "cv" tries so many lengths, evenly up to the largest.
     n_synthetic : "cv" or int, default="cv"
-        Synthesised samples per class; "cv" tries once and three times the mean size of a
+        Synthesised samples per class; "cv" tries two and six times the mean size of a
         training class. More of them favor unseen classes over seen ones.
     softmax_epochs : "cv" or int, default="cv"
         Passes of the softmax over the samples, by Adam; "cv" tries 5 and 25.
@@ -119,7 +120,7 @@ class TFVAEGANClassifier(FVAEGANClassifier):
     ...     data.signatures,
     ...     n_hidden=64,
     ...     learning_rate=3e-3,
-    ...     n_steps=150,
+    ...     n_steps=400,
     ...     n_synthetic=30,
     ...     softmax_epochs=25,
     ... )
@@ -145,16 +146,16 @@ class TFVAEGANClassifier(FVAEGANClassifier):
         signatures: Any = None,
         *,
         n_hidden: int = 512,
-        learning_rate: float = 1e-4,
-        n_critic: int = 5,
+        learning_rate: float = 1e-3,
+        n_critic: int = 2,
         penalty: float = 10.0,
         adversarial: float = 10.0,
         decoding: float = 0.01,
         feedback: float = 1.0,
         synthesis_feedback: float = 1.0,
         n_steps: int | str = "cv",
-        max_steps: int = 1500,
-        n_checkpoints: int = 3,
+        max_steps: int = 2000,
+        n_checkpoints: int = 2,
         n_synthetic: int | str = "cv",
         softmax_epochs: int | str = "cv",
         batch_size: int = 64,
@@ -197,16 +198,7 @@ class TFVAEGANClassifier(FVAEGANClassifier):
         from zslearn.zero_shot.deep.generators.adversarial import Rules
         from zslearn.zero_shot.deep.generators.feedback import FeedbackGame
 
-        rules = Rules(
-            int(self.n_hidden),
-            float(self.learning_rate),
-            int(self.n_critic),
-            float(self.penalty),
-            adversarial=float(self.adversarial),
-            decoding=float(self.decoding),
-            feedback=float(self.feedback),
-        )
-        return FeedbackGame(X, y, S, rules, None, device)
+        return FeedbackGame(X, y, S, Rules.of(self), None, device)
 
     def _synthesised(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
         noise = noise_for(self.random_state, (n, S.shape[1]))
