@@ -22,6 +22,7 @@ version = release = zslearn.__version__
 
 extensions = [
     "api_pages",
+    "inherited_labels",
     "myst_parser",
     "numpydoc",
     "outside_links",
