@@ -22,9 +22,9 @@ version = release = zslearn.__version__
 
 extensions = [
     "api_pages",
-    "inherited_labels",
     "myst_parser",
     "numpydoc",
+    "inherited_labels",
     "outside_links",
     "plain_underscores",
     "sphinx.ext.autodoc",
