@@ -28,9 +28,8 @@ from machine import timed
 from threadpoolctl import threadpool_limits
 
 from zslearn.core import sylvester
-from zslearn.core.gathered import gather_rows
-from zslearn.core.lam_grid import lam_grid
-from zslearn.core.linear_maps import autoencoder_equation
+from zslearn.core.learner import gather_rows
+from zslearn.core.linear_maps import autoencoder_equation, lam_grid
 from zslearn.core.moments import Moments, PairMoments
 from zslearn.core.paths import fold_accuracy
 from zslearn.datasets import open_dataset

@@ -22,8 +22,8 @@ from typing import Any
 import machine
 import numpy as np
 
-from zslearn.core.block_sums import PIECE_ROWS
 from zslearn.core.learner import MomentPlan
+from zslearn.core.moments import PIECE_ROWS
 from zslearn.core.rows import RowTransform
 from zslearn.core.threads import map_in_order, n_threads
 from zslearn.features import write_store

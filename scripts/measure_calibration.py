@@ -21,10 +21,9 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.base import clone
 
-from zslearn.core.confidence import confidence_measures
+from zslearn.core.confidence import Labelled, confidence_measures, fit_temperature
 from zslearn.core.moments import Moments
 from zslearn.core.rows import RowTransform
-from zslearn.core.temperature import Labelled, fit_temperature
 from zslearn.core.whitening import WithinClassCovariance
 from zslearn.datasets import ClassSplit, open_dataset
 from zslearn.evaluation import GeneralizedProtocol

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from zslearn.core.block_sums import BlockSums, BlockTotal, Grouping
-from zslearn.core.moments import Moments
+from zslearn.core.moments import BlockSums, BlockTotal, Grouping, Moments
 from zslearn.exceptions import InvalidInputError
 
 

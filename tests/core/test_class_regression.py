@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 
-from zslearn.core.class_regression import distance_unit, kernel_ridge, rbf
+from zslearn.core.kernels import distance_unit, kernel_ridge, rbf
 
 
 def test_kernel_ridge_equals_scikit_learn_on_centered_targets():

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from zslearn.core.comparison import METRICS, Comparison
-from zslearn.core.nearest import Targets, row_norms, scores
+from zslearn.core.nearest import METRICS, Comparison, Targets, row_norms, scores
 from zslearn.exceptions import InvalidInputError
 
 

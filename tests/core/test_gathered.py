@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from zslearn.core.gathered import Gathered, gather_rows
+from zslearn.core.learner import Gathered, gather_rows
 from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments
 from zslearn.exceptions import InvalidInputError

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from zslearn.core.kernel_attribution import (
+from zslearn.core.kernels import (
     SignatureKernel,
     deviations_from_mean,
     dimension_contributions,

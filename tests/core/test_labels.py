@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from zslearn.core.labels import plain_labels
+from zslearn.core.rows import plain_labels
 from zslearn.exceptions import InvalidInputError
 
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
-from zslearn.core.layers import (
+from zslearn.core.descent import (
     backward,
     distance_gradients,
     forward,
     squared_distances,
     start_layers,
 )
-from zslearn.core.matching import contrastive_pairs, hinge_pairs, logistic_pairs, squared_pairs
+from zslearn.core.losses import contrastive_pairs, hinge_pairs, logistic_pairs, squared_pairs
 
 
 def _flat_check(parameters, loss):

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from zslearn.core.locks import ForkSafeLock
+from zslearn.core.threads import ForkSafeLock
 
 
 def test_one_thread_at_a_time():

@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import check_grad
 from sklearn.linear_model import LogisticRegression
 
-from zslearn.core.axes import Axes
-from zslearn.core.logistic import Objective, fit_logistic, sigmoid_loss, softmax_loss
+from zslearn.core.logistic import Axes, Objective, fit_logistic, sigmoid_loss, softmax_loss
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zslearn.core.minibatch import STEPS, Descent, batch_size_for, descend
+from zslearn.core.descent import STEPS, Descent, batch_size_for, descend
 from zslearn.exceptions import InvalidInputError
 
 

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from zslearn.core.comparison import METRICS
 from zslearn.core.nearest import (
+    METRICS,
     Targets,
     best_columns,
     class_vectors,

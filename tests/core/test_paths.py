@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from zslearn.core.comparison import METRICS
-from zslearn.core.lam_grid import RELATIVE_LAMS, lam_grid, unit_lam
-from zslearn.core.linear_maps import autoencoder_equation
+from zslearn.core.linear_maps import RELATIVE_LAMS, autoencoder_equation, lam_grid, unit_lam
 from zslearn.core.moments import Moments
+from zslearn.core.nearest import METRICS
 from zslearn.core.paths import path_accuracy, scoring_rule
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError

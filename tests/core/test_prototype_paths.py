@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 from zslearn.core.moments import Moments
-from zslearn.core.prototype_paths import best_harmonic_means, class_shares, whitened_spaces
-from zslearn.core.whitening import WithinClassCovariance
+from zslearn.core.whitening import (
+    WithinClassCovariance,
+    best_harmonic_means,
+    class_shares,
+    whitened_spaces,
+)
 from zslearn.metrics import seen_unseen_curve
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
-from zslearn.core.ranking import (
+from zslearn.core.losses import (
     hinge_sum,
     structured_hinge,
     symmetric_hinge,

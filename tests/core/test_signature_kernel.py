@@ -1,7 +1,7 @@
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from zslearn.core.signature_kernel import gaussian_kernel, median_scales, relative_distances
+from zslearn.core.kernels import gaussian_kernel, median_scales, relative_distances
 
 
 def test_distances_are_those_of_unit_rows_a_block_each():

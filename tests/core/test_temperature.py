@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from zslearn.core.temperature import Labelled, fit_temperature, overconfidence
+from zslearn.core.confidence import Labelled, fit_temperature, overconfidence
 
 
 def drawn(temperature, seed=0, n=20000, n_candidates=6):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from zslearn.core.threshold import threshold_for_cost, threshold_for_share
+from zslearn.core.confidence import threshold_for_cost, threshold_for_share
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.99])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from zslearn.cluster import KISSME, LDAProjection
-from zslearn.core.gathered import gather_rows
+from zslearn.core.learner import gather_rows
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError, ModelFileError
 from zslearn.persistence import container, load, load_moments, merge_moments, save, save_moments

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import normalize
 
-from zslearn.core.gathered import gather_rows
+from zslearn.core.learner import gather_rows
 from zslearn.features import write_store
 from zslearn.scale import Engine
 from zslearn.scale.engine import fit_pieces

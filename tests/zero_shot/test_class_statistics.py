@@ -6,7 +6,7 @@ from scipy.optimize import check_grad
 from scipy.stats import norm
 from sklearn.svm import NuSVR
 
-from zslearn.core.class_regression import distance_unit, rbf
+from zslearn.core.kernels import distance_unit, rbf
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import unit_rows
 from zslearn.datasets import make_zero_shot

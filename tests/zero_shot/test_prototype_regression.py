@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from zslearn.core.gathered import gather_rows
+from zslearn.core.learner import gather_rows
 from zslearn.core.moments import Moments
 from zslearn.datasets import make_zero_shot
 from zslearn.estimator_checks import parametrize_with_zero_shot_checks

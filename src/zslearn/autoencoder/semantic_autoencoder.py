@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zslearn._parameters import Constraint, Either, Number, check_parameters
 from zslearn.core import sylvester
-from zslearn.core.all_or_nothing import all_or_nothing
+from zslearn.core.fitting import all_or_nothing
 from zslearn.core.moments import PairMoments
 from zslearn.core.row_space import reduced
 from zslearn.core.threads import limits_blas

@@ -12,8 +12,8 @@ from sklearn.model_selection import GroupKFold, check_cv
 from zslearn._parameters import Constraint, Either, Number, Numbers, Whole, check_parameters
 from zslearn.autoencoder.semantic_autoencoder import Solver, TiedLinearMap
 from zslearn.core import sylvester
-from zslearn.core.all_or_nothing import all_or_nothing
-from zslearn.core.lam_grid import RELATIVE_LAMS, checked_lams
+from zslearn.core.fitting import all_or_nothing
+from zslearn.core.linear_maps import RELATIVE_LAMS, checked_lams
 from zslearn.core.moments import PairMoments
 from zslearn.core.row_space import reduced
 from zslearn.core.threads import limits_blas

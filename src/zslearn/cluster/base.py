@@ -14,9 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from zslearn._parameters import check_parameters
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.tags import MappingTags
-from zslearn.core.all_or_nothing import all_or_nothing
-from zslearn.core.gathered import Gathered
-from zslearn.core.learner import MomentLearner, MomentPlan
+from zslearn.core.fitting import all_or_nothing
+from zslearn.core.learner import Gathered, MomentLearner, MomentPlan
 from zslearn.core.moments import Moments
 from zslearn.core.threads import limit_blas_for, limits_blas
 from zslearn.exceptions import InvalidInputError

@@ -17,7 +17,7 @@ from zslearn.cluster.base import MomentMapping
 from zslearn.cluster.sae import SAEMapping
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.two_means import two_means
-from zslearn.core.all_or_nothing import all_or_nothing
+from zslearn.core.fitting import all_or_nothing
 from zslearn.exceptions import InvalidInputError
 from zslearn.features import pixel_features
 from zslearn.features.pictures import nearest_scaled, scaled, scaled_width

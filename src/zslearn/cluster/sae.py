@@ -14,9 +14,8 @@ from zslearn.cluster.lam_search import LAM_GRID, SearchOptions, choose_lam
 from zslearn.cluster.statistics import Statistics
 from zslearn.cluster.tags import MappingTags
 from zslearn.core import sylvester
-from zslearn.core.all_or_nothing import all_or_nothing
-from zslearn.core.gathered import Gathered
-from zslearn.core.learner import MomentPlan
+from zslearn.core.fitting import all_or_nothing
+from zslearn.core.learner import Gathered, MomentPlan
 from zslearn.core.moments import Moments
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.core.gathered import Gathered
+from zslearn.core.learner import Gathered
 from zslearn.core.moments import Moments
 
 

@@ -30,7 +30,7 @@ from zslearn.cluster.kmeans import (
 )
 from zslearn.cluster.sae import SAEMapping
 from zslearn.cluster.statistics import Statistics
-from zslearn.core.all_or_nothing import all_or_nothing
+from zslearn.core.fitting import all_or_nothing
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn.core.block_sums import Grouping
-from zslearn.core.moments import Moments
+from zslearn.core.moment_pass import smallest_keys
+from zslearn.core.moments import Grouping, Moments
+from zslearn.core.row_space import RowBasis, reduced, subset_coordinates, triangle_gram
 from zslearn.core.rows import RowTransform
-
-if TYPE_CHECKING:
-    from zslearn.core.gathered import Gathered
+from zslearn.exceptions import InvalidInputError
 
 # Rows kept for choosing parameters, of all classes together.
 VALIDATION_ROWS = 20_000
@@ -132,3 +132,323 @@ class MomentLearner(ABC):
         -------
         self
         """
+
+
+Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+_ROWS_AT_ONCE = 65536
+
+
+@dataclass(frozen=True)
+class FoldMoments:
+    """What a fold learns from, and the rows it holds out.
+
+    Attributes
+    ----------
+    train : Moments
+        Of the rows learned from.
+    classes : ndarray of shape (n_candidates,)
+        Classes held out.
+    X : array of shape (n_rows, n_coordinates)
+        Rows, in the coordinates of the moments.
+    rows : ndarray of shape (n_held_out,)
+        Which of them are held out.
+    truth : ndarray of shape (n_held_out,)
+        Position of each one's class in `classes`.
+    weights : ndarray of shape (n_held_out,) or None
+        Weight of each one; None where all count the same.
+    known_rows : ndarray of shape (n_known_held_out,)
+        Rows held out of the classes learned from; none unless asked for.
+    known_truth : ndarray of shape (n_known_held_out,)
+        Position of each one's class in the classes of `train`.
+    known_weights : ndarray of shape (n_known_held_out,) or None
+        Weight of each one; None where all count the same.
+    """
+
+    train: Moments
+    classes: NDArray
+    X: Any
+    rows: NDArray[np.intp]
+    truth: NDArray[np.intp]
+    weights: NDArray | None = None
+    known_rows: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+    known_truth: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+    known_weights: NDArray | None = None
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Moments of labeled rows, in parts, and rows kept for choosing parameters.
+
+    Results gathered by the same plan from two parts of the data add up to the result for both.
+
+    Attributes
+    ----------
+    parts : tuple of Moments
+        One for each fold of classes, one for each class, or one for everything.
+    X : array of shape (n_kept, n_features) or None
+        Rows kept, features as in the moments.
+    y : ndarray of shape (n_kept,) or None
+        Their classes.
+    keys : ndarray of shape (n_kept,) or None
+        Random keys by which they were kept, see `Reservoir`.
+    held_out : tuple of ndarray
+        Rows of X that each fold holds out; empty if they are the rows of its own classes.
+    basis : RowBasis or None
+        Orthonormal basis, if moments and rows are coordinates in the row space of the data.
+    plan : MomentPlan or None
+        How it was gathered, if known.
+    weights : ndarray of shape (n_kept,) or None
+        Weights of the rows kept; None where all count the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.eye(4), np.array(["a", "b", "c", "d"])
+    >>> parts = Moments.of(X[:2], y[:2]), Moments.of(X[2:], y[2:])
+    >>> gathered = Gathered(parts, X, y)
+    >>> gathered.total.n_samples, [rows.tolist() for rows in gathered.fold_rows]
+    (4.0, [[0, 1], [2, 3]])
+    """
+
+    parts: tuple[Moments, ...]
+    X: Any = None
+    y: NDArray | None = None
+    keys: NDArray[np.uint64] | None = None
+    held_out: tuple[NDArray[np.intp], ...] = ()
+    basis: RowBasis | None = None
+    plan: MomentPlan | None = None
+    weights: NDArray | None = None
+
+    @cached_property
+    def total(self) -> Moments:
+        """Moments of all samples."""
+        return sum(self.parts[1:], self.parts[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of the data."""
+        return self.total.n_features if self.basis is None else self.basis.n_features
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether there are folds, and rows to judge models by."""
+        return self.X is not None and len(self.parts) > 1
+
+    @cached_property
+    def fold_rows(self) -> tuple[NDArray[np.intp], ...]:
+        """Rows of X that each fold holds out; none without rows."""
+        if self.held_out or self.y is None:
+            return self.held_out
+        return tuple(np.flatnonzero(np.isin(self.y, part.classes)) for part in self.parts)
+
+    def fold(self, number: int, spared: NDArray[np.intp] | None = None) -> FoldMoments:
+        """Return what one fold learns from and is judged by.
+
+        The moments a fold trains on are the total less the fold's own, so no data is read again.
+        Where it trains on fewer rows than there are features, all is given in coordinates of the
+        space those rows span: a smaller problem, without a null space, with the same answers.
+
+        Parameters
+        ----------
+        number : int
+            Which fold.
+        spared : ndarray of int, optional
+            Rows that no fold learns from, of any class that has others.
+
+        Returns
+        -------
+        FoldMoments
+        """
+        if self.y is None:
+            raise InvalidInputError("models are judged by rows that were kept; there are none.")
+        part, rows = self.parts[number], self.fold_rows[number]
+        known = np.empty(0, np.intp) if spared is None else np.setdiff1d(spared, rows)
+        truth = np.searchsorted(part.classes, self.y[rows])
+        X = self.X
+        places: tuple[NDArray[np.intp], NDArray[np.intp]] = (rows, known)
+        spanned = self._spanned(np.concatenate([rows, known]))
+        if spanned is None:
+            train = self.total - part
+            train = train - self._moments_of(known) if len(known) else train
+        else:
+            train, X = spanned
+            places = np.arange(len(rows)), len(rows) + np.arange(len(known))
+        return FoldMoments(
+            train=train,
+            classes=part.classes,
+            X=X,
+            rows=places[0],
+            truth=truth,
+            weights=self._weights_of(rows),
+            known_rows=places[1],
+            known_truth=np.searchsorted(train.classes, self.y[known]),
+            known_weights=self._weights_of(known),
+        )
+
+    def _weights_of(self, rows: NDArray[np.intp]) -> NDArray | None:
+        return None if self.weights is None else self.weights[rows]
+
+    def _moments_of(self, rows: NDArray[np.intp]) -> Moments:
+        """Moments of some of the rows kept."""
+        labels: Any = self.y
+        return _moments_of_rows(self.X, labels, rows, self.weights)
+
+    def _spanned(self, rows: NDArray[np.intp]) -> tuple[Moments, NDArray] | None:
+        """Moments of all rows but some, and those, in the space of the others, if it is smaller."""
+        if not (self.held_out and isinstance(self.X, np.ndarray)) or self.y is None:
+            return None
+        if len(self.X) - len(rows) >= self.X.shape[1]:
+            return None
+        others = np.setdiff1d(np.arange(len(self.X)), rows)
+        found = subset_coordinates(self._products, others, rows)
+        if found is None:
+            return None
+        L, held_out = found
+        return _moments_of_triangle(L, self.y[others], self._weights_of(others)), held_out
+
+    @cached_property
+    def _products(self) -> NDArray[np.float64]:
+        """Inner products of all rows, of which those of a fold are a part."""
+        X = self.X.astype(np.float64, copy=False)
+        products: NDArray[np.float64] = X @ X.T
+        return products
+
+    def lifted(self, coef: NDArray) -> NDArray:
+        """Return maps of the moments' coordinates as maps of the features, along the last axis."""
+        return coef if self.basis is None else self.basis.lifted(coef)
+
+    def numbered(self, classes: NDArray) -> Gathered:
+        """Return the same with the position in the sorted `classes` in place of each label.
+
+        Folds without any sample are left out.
+        """
+        parts = tuple(
+            replace(part, classes=np.searchsorted(classes, part.classes))
+            for part in self.parts
+            if len(part.classes)
+        )
+        y = None if self.y is None else np.searchsorted(classes, self.y)
+        return replace(self, parts=parts, y=y, plan=None)
+
+    def named(self, names: NDArray, plan: MomentPlan | None = None) -> Gathered:
+        """Return the same with ``names[label]`` in place of each label."""
+        y = None if self.y is None else names[self.y]
+        return replace(
+            self, parts=tuple(_named(part, names) for part in self.parts), y=y, plan=plan
+        )
+
+    def __add__(self, other: Gathered) -> Gathered:
+        if not isinstance(other, Gathered):
+            return NotImplemented
+        plan = _common_plan(self, other)
+        if plan.by_class:
+            known = {part.classes.item(): part for part in self.parts}
+            for part in other.parts:
+                label = part.classes.item()
+                known[label] = known[label] + part if label in known else part
+            parts = tuple(known[label] for label in sorted(known))
+        else:
+            parts = tuple(a + b for a, b in zip(self.parts, other.parts, strict=True))
+        return Gathered(parts, *_merged_rows(self, other, plan.rows_per_class), plan=plan)
+
+
+def gather_rows(
+    X: Any,
+    y: NDArray,
+    folds: Folds = (),
+    weights: NDArray | None = None,
+    *,
+    basis: RowBasis | None = None,
+) -> Gathered:
+    """Gather the moments of rows in memory, by fold if there are any.
+
+    With fewer samples than features everything is done in the row space, which is exact.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or LazyRows of shape (n_samples, n_features)
+        Features as the method sees them.
+    y : ndarray of shape (n_samples,)
+        Class of each sample.
+    folds : sequence of (train rows, held-out rows)
+        Folds of classes or of samples that hold out each row once.
+    weights : ndarray of shape (n_samples,), optional
+        Positive weight of each sample; by default all count the same.
+    basis : RowBasis, optional
+        If X holds coordinates in a basis already.
+
+    Returns
+    -------
+    Gathered
+    """
+    if basis is None:
+        X, basis = reduced(X)
+    if not folds:
+        return Gathered((Moments.of(X, y, sample_weight=weights),), basis=basis)
+    held_out = tuple(rows for _, rows in folds)
+    # One pass over the data in all: a fold trains on the total minus its own part.
+    parts = tuple(_moments_of_rows(X, y, rows, weights) for rows in held_out)
+    return Gathered(parts, X, y, held_out=held_out, basis=basis, weights=weights)
+
+
+def _moments_of_rows(
+    X: Any, y: NDArray, rows: NDArray[np.intp], weights: NDArray | None
+) -> Moments:
+    """Moments of some rows, copied a bounded number at a time."""
+
+    def moments(part: NDArray[np.intp]) -> Moments:
+        weight = None if weights is None else weights[part]
+        return Moments.of(X[part], y[part], sample_weight=weight)
+
+    starts = range(_ROWS_AT_ONCE, len(rows), _ROWS_AT_ONCE)
+    first, *rest = np.split(rows, starts)
+    total = moments(first)
+    for part in rest:
+        total += moments(part)
+    return total
+
+
+def _moments_of_triangle(L: NDArray, labels: NDArray, weights: NDArray | None) -> Moments:
+    """Moments of the rows of a lower triangular matrix."""
+    classes, index = np.unique(labels, return_inverse=True)
+    counts = np.bincount(index, weights).astype(np.float64)
+    member = (classes[:, None] == labels).astype(np.float64)
+    if weights is None:
+        return Moments(classes, counts, member @ L, triangle_gram(L), np.zeros(len(L)))
+    gram = triangle_gram(np.sqrt(weights)[:, None] * L)  # as triangular as L
+    return Moments(classes, counts, (member * weights) @ L, gram, np.zeros(len(L)))
+
+
+def _named(part: Moments, names: NDArray) -> Moments:
+    """Put class names in place of positions, and the classes in the order of their names."""
+    labels = names[part.classes]
+    order = np.argsort(labels)
+    return replace(part, classes=labels[order], counts=part.counts[order], sums=part.sums[order])
+
+
+def _common_plan(a: Gathered, b: Gathered) -> MomentPlan:
+    if a.plan is None or b.plan is None:
+        raise InvalidInputError(
+            "only results gathered by a plan can be added; add the moments themselves by +."
+        )
+    if a.plan.facts() != b.plan.facts():
+        raise InvalidInputError(
+            "parts gathered by different plans cannot be added: the method, its parameters, the "
+            "classes and validation_rows must be the same. To choose parameters, pass all training "
+            "classes as classes= for every part."
+        )
+    return a.plan
+
+
+def _merged_rows(a: Gathered, b: Gathered, per_class: int) -> tuple[Any, Any, Any]:
+    """Rows kept from both, cut to the number wanted."""
+    given = [part for part in (a, b) if part.X is not None and len(part.X)]
+    if len(given) < 2:
+        kept = given[0] if given else a
+        return kept.X, kept.y, kept.keys
+    X, y, keys = (
+        np.concatenate([getattr(part, name) for part in given]) for name in ("X", "y", "keys")
+    )
+    chosen = smallest_keys(y, keys, per_class)
+    return X[chosen], y[chosen], keys[chosen]

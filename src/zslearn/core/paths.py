@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from zslearn.core.comparison import Comparison, Direction, Metric
-from zslearn.core.gathered import Gathered
+from zslearn.core.learner import Gathered
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import row_blocks, row_norms
+from zslearn.core.nearest import Comparison, Direction, Metric, row_blocks, row_norms
 
 # Moments, signatures of their classes and of the candidates -> class vectors in feature space, of
 # shape (n_models, n_candidates, n_features).

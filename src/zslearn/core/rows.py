@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import local
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from zslearn.core.nearest import row_norms, unit_rows, well_scaled
@@ -177,3 +178,165 @@ def refuse_unusable(piece: NDArray, numbers: NDArray | None = None) -> None:
         f"row {numbers[row]} of X holds numbers as large as {np.abs(piece[row]).max():.3g}, whose "
         f"squares overflow in {piece.dtype}. Rescale the features or store them as float64."
     )
+
+
+Transform = Callable[[NDArray, NDArray[np.intp]], NDArray]
+
+
+class LazyRows:
+    """Rows of an array, transformed on access; the whole is never made unless it is asked for.
+
+    Parameters
+    ----------
+    X : ndarray or memory map of shape (n_rows, n_features)
+        The rows as they are.
+    transform : callable (rows, their numbers) -> rows
+        What to do with rows before they are used.
+    kept : ndarray of int, optional
+        Numbers of the rows that are meant; by default all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = LazyRows(np.arange(6.0).reshape(3, 2), lambda rows, numbers: rows * 10)
+    >>> rows.shape, rows[1:]
+    ((3, 2), array([[20., 30.],
+           [40., 50.]]))
+    """
+
+    ndim = 2
+
+    def __init__(
+        self, X: NDArray, transform: Transform, kept: NDArray[np.intp] | None = None
+    ) -> None:
+        self._X, self._transform, self._kept = X, transform, kept
+        self.shape: tuple[int, int] = (X.shape[0] if kept is None else len(kept), X.shape[1])
+        self.dtype = np.dtype(np.float32 if X.dtype in (np.float16, np.float32) else np.float64)
+
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray:
+        if self._kept is not None:
+            rows = self._kept[rows]
+        numbers = np.arange(self.shape[0])[rows] if isinstance(rows, slice) else rows
+        return self._transform(np.asarray(self._X[rows]).astype(self.dtype, copy=False), numbers)
+
+    def taken(self, rows: NDArray[np.intp]) -> LazyRows:
+        """Return some of the rows, still to be transformed."""
+        return LazyRows(self._X, self._transform, rows if self._kept is None else self._kept[rows])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
+        return self[:].astype(dtype or self.dtype, copy=False)
+
+
+# What stands for a missing value in pandas, by the name of its type.
+_MISSING = ("NoneType", "NAType", "NaTType")
+
+
+def plain_labels(labels: Any) -> Any:
+    """Return labels that come as objects or as pandas' nullable types in their plain type.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,)
+        Labels; arrays of numbers, booleans or text are returned as they are.
+
+    Returns
+    -------
+    array-like of shape (n_samples,)
+        Objects that are all booleans or all whole numbers become an array of their type; pandas'
+        ``boolean`` stays True and False.
+
+    Raises
+    ------
+    InvalidInputError
+        If a label is missing.
+
+    Examples
+    --------
+    >>> plain_labels(np.array([True, False], dtype=object))
+    array([ True, False])
+    """
+    if not _may_hold_objects(labels):
+        return labels
+    values = np.asarray(labels, dtype=object)
+    if values.ndim != 1:
+        return labels
+    _check_complete(values)
+    kinds = {type(value) for value in values}
+    return np.array(values.tolist()) if kinds in ({bool}, {int}) else labels
+
+
+def _may_hold_objects(labels: Any) -> bool:
+    dtype = getattr(labels, "dtype", None)
+    if dtype is None:
+        return isinstance(labels, list | tuple) and np.asarray(labels, dtype=object).ndim == 1
+    return not isinstance(dtype, np.dtype) or dtype.kind == "O"
+
+
+def _check_complete(values: NDArray[Any]) -> None:
+    for row, value in enumerate(values):
+        if type(value).__name__ in _MISSING or (isinstance(value, float) and value != value):
+            raise InvalidInputError(
+                f"The label of row {row} is missing; fill it in or leave the row out."
+            )
+
+
+def checked_weights(sample_weight: ArrayLike, n_samples: int) -> NDArray[np.float64]:
+    """Return weights as numbers, or say what is wrong with them.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,)
+        Non-negative weights, not all of them zero.
+    n_samples : int
+        How many there must be.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> checked_weights([1, 2], 2)
+    array([1., 2.])
+    """
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"sample_weight must hold numbers ({error}).") from error
+    if weights.shape != (n_samples,) or not np.all(np.isfinite(weights)) or np.any(weights < 0):
+        raise InvalidInputError(
+            f"sample_weight must hold {n_samples} finite, non-negative numbers, one per sample; "
+            f"got shape {weights.shape}{_extremes(weights)}."
+        )
+    if n_samples and not weights.any():
+        raise InvalidInputError(
+            "sample_weight holds zeros only, so there are no samples; give some a positive weight."
+        )
+    return weights
+
+
+def without_weightless(
+    X: Matrix, labels: NDArray, weights: NDArray[np.float64]
+) -> tuple[Matrix, NDArray, NDArray[np.float64]]:
+    """Return rows, labels and weights without the samples of weight 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.eye(3), np.array(["cat", "dog", "cat"])
+    >>> without_weightless(X, y, np.array([1.0, 0.0, 2.0]))[1].tolist()
+    ['cat', 'cat']
+    """
+    kept = np.flatnonzero(weights)
+    if len(kept) == len(weights):
+        return X, labels, weights
+    rows = X.taken(kept) if isinstance(X, LazyRows) else X[kept]
+    return rows, labels[kept], weights[kept]
+
+
+def _extremes(weights: NDArray[np.float64]) -> str:
+    """Smallest and largest weight, for a message."""
+    return f" from {weights.min()} to {weights.max()}" if weights.size else ""

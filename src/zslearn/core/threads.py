@@ -11,13 +11,43 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache, wraps
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, TypeVar, cast
 
 from threadpoolctl import ThreadpoolController
 
 from zslearn._parameters import Whole, check_value
-from zslearn.core.locks import ForkSafeLock
+
+
+class ForkSafeLock:
+    """A lock that is open in a forked child, whichever thread of its parent held it.
+
+    Make it once per module: it is renewed in every child for as long as the program runs.
+
+    Examples
+    --------
+    >>> from zslearn.core.threads import ForkSafeLock
+    >>> lock = ForkSafeLock()
+    >>> with lock:
+    ...     total = 1 + 1
+    >>> total
+    2
+    """
+
+    def __init__(self) -> None:
+        self._renew()
+        if hasattr(os, "register_at_fork"):  # not on Windows, which never forks
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._lock = Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._files import check_is_file, naming
-from zslearn.core.labels import plain_labels
+from zslearn.core.rows import plain_labels
 from zslearn.datasets.class_split import ClassSplit
 from zslearn.datasets.column_tables import is_frame, parquet_table
 from zslearn.datasets.dataset import ZeroShotDataset

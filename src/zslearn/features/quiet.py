@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from zslearn.core.locks import ForkSafeLock
+from zslearn.core.threads import ForkSafeLock
 
 _lock = ForkSafeLock()
 _users = 0

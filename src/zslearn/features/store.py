@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._files import first_line, read_json_object, read_names, replacing
-from zslearn.core.batches import checked_batch
 from zslearn.core.encoder_identity import EncoderIdentity
+from zslearn.core.moment_pass import checked_batch
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.features.npy import NpyFile
 from zslearn.signatures.files import ARRAY_DAMAGE

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn.core.paths import mean_recall
-from zslearn.core.sample_weights import checked_weights
+from zslearn.core.rows import checked_weights
 from zslearn.exceptions import InvalidInputError
 from zslearn.metrics.labels import (
     check_label_pair,

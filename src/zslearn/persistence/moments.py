@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.core.gathered import Gathered
-from zslearn.core.learner import MomentPlan
+from zslearn.core.learner import Gathered, MomentPlan
 from zslearn.core.moments import Moments
 from zslearn.exceptions import InvalidInputError, ModelFileError, ZslearnError
 from zslearn.persistence.container import MOMENTS, Tensors, read, write

@@ -8,10 +8,9 @@ from itertools import chain
 
 from zslearn._parameters import Whole, check_value
 from zslearn._progress import progress_bar
-from zslearn.core.block_sums import PIECE_ROWS
-from zslearn.core.gathered import Gathered
-from zslearn.core.learner import MomentPlan
+from zslearn.core.learner import Gathered, MomentPlan
 from zslearn.core.moment_pass import Block, MomentPass
+from zslearn.core.moments import PIECE_ROWS
 from zslearn.core.threads import map_in_order, n_threads
 from zslearn.scale.checkpoint import Checkpoint
 from zslearn.scale.planning import stored_plan

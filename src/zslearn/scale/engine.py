@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from zslearn.core.gathered import Gathered
+from zslearn.core.learner import Gathered
 from zslearn.features import remember_encoder
 from zslearn.scale.pieces import Outline, gather_piece
 from zslearn.scale.planning import plan_for

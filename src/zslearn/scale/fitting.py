@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, TypeVar
 
-from zslearn.core.gathered import Gathered
+from zslearn.core.learner import Gathered
 from zslearn.features import remember_encoder
 from zslearn.scale.block_pass import run_pass
 from zslearn.scale.checkpoint import Checkpoint

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.core.encoder_identity import EncoderIdentity
-from zslearn.core.gathered import Gathered
-from zslearn.core.learner import MomentPlan
+from zslearn.core.learner import Gathered, MomentPlan
 from zslearn.core.moment_pass import Block, MomentPass
 from zslearn.core.threads import limit_blas
 from zslearn.scale.block_pass import checked_block_rows

@@ -13,9 +13,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.core.batches import checked_batch
 from zslearn.core.encoder_identity import EncoderIdentity
-from zslearn.core.moment_pass import Block
+from zslearn.core.moment_pass import Block, checked_batch
 from zslearn.exceptions import InvalidInputError
 
 # Rows whose content distinguishes data from other data of the same shape.

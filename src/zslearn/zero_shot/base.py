@@ -15,12 +15,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from zslearn._parameters import Constraint, Either, Seed, Whole, check_parameters
-from zslearn.core.all_or_nothing import all_or_nothing
-from zslearn.core.labels import plain_labels
-from zslearn.core.lazy_rows import LazyRows
+from zslearn.core.fitting import all_or_nothing
 from zslearn.core.learner import MomentLearner
 from zslearn.core.nearest import SCORE_BYTES
-from zslearn.core.rows import RowTransform, are_equal, check_squares
+from zslearn.core.rows import LazyRows, RowTransform, are_equal, check_squares, plain_labels
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError, TransductiveBatchError, ZslearnWarning
 from zslearn.signatures import Signatures

@@ -15,8 +15,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zslearn._parameters import Either, Instance, Number, Whole, check_parameters
-from zslearn.core.all_or_nothing import all_or_nothing
 from zslearn.core.confidence import MEASURES, confidence_measures
+from zslearn.core.fitting import all_or_nothing
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import ClassKFold

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from zslearn._parameters import Either, Number, Whole
 from zslearn._progress import report
-from zslearn.core.minibatch import Descent, Parameters, Trace, batch_size_for, descend
+from zslearn.core.descent import Descent, Parameters, Trace, batch_size_for, descend
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.search import (
     Fold,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from zslearn.core.temperature import Labelled, fit_temperature
+from zslearn.core.confidence import Labelled, fit_temperature
 from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
 from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot.pipelines import features_of, last_step

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._parameters import check_parameters
-from zslearn.core.all_or_nothing import all_or_nothing
-from zslearn.core.gathered import Gathered, gather_rows
-from zslearn.core.learner import MomentLearner, MomentPlan
+from zslearn.core.fitting import all_or_nothing
+from zslearn.core.learner import Gathered, MomentLearner, MomentPlan, gather_rows
 from zslearn.core.moments import Moments
-from zslearn.core.rows import RowTransform
-from zslearn.core.sample_weights import checked_weights, without_weightless
+from zslearn.core.rows import RowTransform, checked_weights, without_weightless
 from zslearn.core.threads import limit_blas_for, limits_blas
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
-from zslearn.core.labels import plain_labels
-from zslearn.core.locks import ForkSafeLock
+from zslearn.core.rows import plain_labels
+from zslearn.core.threads import ForkSafeLock
 from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnWarning
 from zslearn.metrics import per_class_accuracy
 from zslearn.signatures import Signatures

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from zslearn.core.lazy_rows import LazyRows
+from zslearn.core.rows import LazyRows
 from zslearn.exceptions import InvalidInputError
 
 

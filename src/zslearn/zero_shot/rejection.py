@@ -15,8 +15,9 @@ from zslearn.core.confidence import (
     confidence_measures,
     fit_confidence,
     learned_confidence,
+    threshold_for_cost,
+    threshold_for_share,
 )
-from zslearn.core.threshold import threshold_for_cost, threshold_for_share
 from zslearn.zero_shot.held_out import HeldOut
 from zslearn.zero_shot.settings import SETTINGS
 

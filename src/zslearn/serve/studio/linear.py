@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.core.comparison import Comparison
-from zslearn.core.nearest import row_norms, unit_rows
+from zslearn.core.nearest import Comparison, row_norms, unit_rows
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot import ZeroShotClassifier
 

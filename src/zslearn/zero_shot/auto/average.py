@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zslearn._parameters import Constraint, Either, check_parameters
-from zslearn.core.all_or_nothing import all_or_nothing
-from zslearn.core.lazy_rows import LazyRows
+from zslearn.core.fitting import all_or_nothing
+from zslearn.core.rows import LazyRows
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures

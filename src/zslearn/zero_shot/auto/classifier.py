@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zslearn._parameters import Either, Number, Whole, check_parameters
 from zslearn._progress import progress_bar, report
-from zslearn.core.all_or_nothing import all_or_nothing
+from zslearn.core.fitting import all_or_nothing
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnWarning
 from zslearn.signatures import Signatures

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._parameters import Either, Flag, Number, Whole
-from zslearn.core.comparison import METRICS, Direction, Metric
-from zslearn.core.nearest import Targets
+from zslearn.core.nearest import METRICS, Direction, Metric, Targets
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.deep.base import DeepClassifier

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from zslearn.core.temperature import Labelled, fit_temperature
+from zslearn.core.confidence import Labelled, fit_temperature
 from zslearn.zero_shot.deep.training import Course, train
 from zslearn.zero_shot.deep.two_sides import decoder_of, encoder_of, through
 from zslearn.zero_shot.deep.weights import Arrays, to_arrays, to_tensors

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.core.comparison import Direction, Metric
-from zslearn.core.lam_grid import lam_grid
-from zslearn.core.linear_maps import autoencoder_equation
+from zslearn.core.linear_maps import autoencoder_equation, lam_grid
 from zslearn.core.moments import Moments
+from zslearn.core.nearest import Direction, Metric
 from zslearn.core.paths import path_accuracy, scoring_rule
 from zslearn.zero_shot.deep.feature_space import FeatureSpace
 from zslearn.zero_shot.inputs import is_cv

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._parameters import Constraint, Either, Number, Numbers, Whole, check_parameters
-from zslearn.core.all_or_nothing import all_or_nothing
+from zslearn.core.fitting import all_or_nothing
 from zslearn.core.nearest import Targets
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense

@@ -9,10 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either
-from zslearn.core.comparison import METRICS, Comparison, Direction, Metric
-from zslearn.core.gathered import Gathered
+from zslearn.core.learner import Gathered
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import Targets, class_vectors, ready_queries
+from zslearn.core.nearest import (
+    METRICS,
+    Comparison,
+    Direction,
+    Metric,
+    Targets,
+    class_vectors,
+    ready_queries,
+)
 from zslearn.core.paths import fold_accuracy
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
 from zslearn.zero_shot.explanation import Explanation

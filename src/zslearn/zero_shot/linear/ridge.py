@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either, Number
-from zslearn.core.comparison import Metric
 from zslearn.core.linear_maps import mean_eigenvalue, ridge_to_features, ridge_to_semantics
 from zslearn.core.moments import Moments
+from zslearn.core.nearest import Metric
 from zslearn.zero_shot.linear.base import LinearZeroShotClassifier
 from zslearn.zero_shot.tags import ZeroShotTags
 

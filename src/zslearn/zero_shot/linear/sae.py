@@ -10,15 +10,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from zslearn._parameters import Constraint, Either, Number, Numbers
-from zslearn.core.all_or_nothing import all_or_nothing
-from zslearn.core.comparison import METRICS, Comparison, Direction, Metric
-from zslearn.core.gathered import Gathered
-from zslearn.core.lam_grid import lam_grid, unit_lam
-from zslearn.core.linear_maps import autoencoder_equation
+from zslearn.core.fitting import all_or_nothing
+from zslearn.core.learner import Gathered
+from zslearn.core.linear_maps import autoencoder_equation, lam_grid, unit_lam
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import Targets, class_vectors, ready_queries
+from zslearn.core.nearest import (
+    METRICS,
+    Comparison,
+    Direction,
+    Metric,
+    Targets,
+    class_vectors,
+    ready_queries,
+)
 from zslearn.core.paths import fold_accuracy
-from zslearn.core.sample_weights import checked_weights, without_weightless
+from zslearn.core.rows import checked_weights, without_weightless
 from zslearn.core.sylvester import Method
 from zslearn.core.threads import limits_blas
 from zslearn.signatures import Signatures

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either, Number, Whole
-from zslearn.core.layers import (
+from zslearn.core.descent import (
+    Parameters,
     backward,
     distance_gradients,
     forward,
     squared_distances,
     start_layers,
 )
-from zslearn.core.matching import hinge_pairs
-from zslearn.core.minibatch import Parameters
+from zslearn.core.losses import hinge_pairs
 from zslearn.zero_shot.networks.base import NetworkClassifier
 from zslearn.zero_shot.search import Point
 from zslearn.zero_shot.tags import ZeroShotTags

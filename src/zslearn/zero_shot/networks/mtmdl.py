@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either, Flag, Whole
-from zslearn.core.layers import backward, forward, start_layers
-from zslearn.core.matching import hinge_pairs, squared_pairs
-from zslearn.core.minibatch import Parameters
+from zslearn.core.descent import Parameters, backward, forward, start_layers
+from zslearn.core.losses import hinge_pairs, squared_pairs
 from zslearn.zero_shot.networks.base import NetworkClassifier
 from zslearn.zero_shot.search import Point
 from zslearn.zero_shot.tags import ZeroShotTags

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from zslearn._parameters import Number, Whole
-from zslearn.core.axes import Axes
-from zslearn.core.logistic import LogisticModel
+from zslearn.core.logistic import Axes, LogisticModel
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.posterior.given_classifier import CLASSIFIER, GivenClassifier
 from zslearn.zero_shot.posterior.seen_classifier import (

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zslearn._parameters import Number, Seed, Whole, check_parameters
-from zslearn.core.all_or_nothing import all_or_nothing
+from zslearn.core.fitting import all_or_nothing
 from zslearn.core.trees import Binned, Trees, grow
 from zslearn.exceptions import InvalidInputError
 

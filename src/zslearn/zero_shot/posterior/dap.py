@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from zslearn._parameters import Either, Number, Whole
-from zslearn.core.axes import Axes
-from zslearn.core.logistic import LogisticModel, fit_logistic
+from zslearn.core.logistic import Axes, LogisticModel, fit_logistic
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.posterior.binary_attributes import (

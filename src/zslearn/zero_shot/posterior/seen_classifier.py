@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from zslearn._progress import report
-from zslearn.core.axes import Axes
-from zslearn.core.logistic import LogisticModel, Progress, fit_logistic, logits
+from zslearn.core.logistic import Axes, LogisticModel, Progress, fit_logistic, logits
 
 
 def fit_seen_classifier(

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.svm import NuSVR
 
 from zslearn._parameters import Either, Number, Whole
-from zslearn.core.axes import Axes
-from zslearn.core.class_regression import kernel_ridge, rbf
+from zslearn.core.kernels import kernel_ridge, rbf
+from zslearn.core.logistic import Axes
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense

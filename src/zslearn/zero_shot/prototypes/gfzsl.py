@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either, Number
-from zslearn.core.class_regression import kernel_ridge, rbf
+from zslearn.core.kernels import kernel_ridge, rbf
 from zslearn.core.moments import Moments
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.search import (

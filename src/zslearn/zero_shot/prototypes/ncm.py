@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from zslearn._parameters import Either, Number, Whole
 from zslearn._progress import report
-from zslearn.core.class_regression import distance_unit
+from zslearn.core.kernels import distance_unit
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense

@@ -12,19 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from zslearn._parameters import Either, Number, Numbers, Whole
-from zslearn.core.all_or_nothing import all_or_nothing
-from zslearn.core.gathered import Gathered, gather_rows
-from zslearn.core.kernel_attribution import (
+from zslearn.core.fitting import all_or_nothing
+from zslearn.core.kernels import (
     SignatureKernel,
+    SignatureKernels,
     deviations_from_mean,
     mixture_contributions,
+    signed_root,
     terms_with_roots,
 )
+from zslearn.core.learner import Gathered, gather_rows
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Targets, unit_rows
 from zslearn.core.row_space import RowBasis, reduced
 from zslearn.core.rows import RowTransform
-from zslearn.core.signature_kernel import SignatureKernels, signed_root
 from zslearn.core.whitening import WithinClassCovariance
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features

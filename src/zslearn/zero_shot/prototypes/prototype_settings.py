@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.core.gathered import FoldMoments, Gathered
-from zslearn.core.prototype_paths import WhitenedSpace, whitened_spaces
-from zslearn.core.signature_kernel import SignatureDistances, SignatureKernels, ridge_weights
-from zslearn.core.whitening import WithinClassCovariance
+from zslearn.core.kernels import SignatureDistances, SignatureKernels, ridge_weights
+from zslearn.core.learner import FoldMoments, Gathered
+from zslearn.core.whitening import WhitenedSpace, WithinClassCovariance, whitened_spaces
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import stratified_holdout
 from zslearn.zero_shot.inputs import is_cv

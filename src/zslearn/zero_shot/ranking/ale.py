@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from zslearn._parameters import Either, Flag
-from zslearn.core.ranking import warp_loss
+from zslearn.core.losses import warp_loss
 from zslearn.zero_shot.ranking.bilinear import BilinearClassifier
 from zslearn.zero_shot.tags import ZeroShotTags
 

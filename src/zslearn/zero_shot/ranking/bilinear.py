@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Number
-from zslearn.core.minibatch import Parameters
+from zslearn.core.descent import Parameters
+from zslearn.core.losses import ScoreLoss
 from zslearn.core.nearest import Targets
-from zslearn.core.ranking import ScoreLoss
 from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.gradient import GradientClassifier, Learned

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from zslearn.core.ranking import hinge_sum
+from zslearn.core.losses import hinge_sum
 from zslearn.zero_shot.ranking.bilinear import BilinearClassifier
 from zslearn.zero_shot.tags import ZeroShotTags
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either, Instance
+from zslearn.core.losses import structured_hinge
 from zslearn.core.nearest import Targets, unit_rows
-from zslearn.core.ranking import structured_hinge
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.explanation import Explanation

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, softmax
 
 from zslearn._parameters import Either, Flag, Number, Whole
-from zslearn.core.matching import logistic_pairs
+from zslearn.core.losses import logistic_pairs
 from zslearn.core.simplex import project_to_simplex, simplex_codes
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.search import (

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either, Number, Whole
-from zslearn.core.minibatch import Parameters
+from zslearn.core.descent import Parameters
+from zslearn.core.losses import structured_hinge
 from zslearn.core.nearest import unit_rows
-from zslearn.core.ranking import structured_hinge
 from zslearn.core.simplex import simplex_codes
 from zslearn.zero_shot.gradient import GradientClassifier, Learned, Scaling
 from zslearn.zero_shot.search import Point, even_rows

@@ -10,9 +10,9 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
 from zslearn._parameters import Either, Flag, Number, Whole
+from zslearn.core.losses import structured_hinge
 from zslearn.core.nearest import Targets
 from zslearn.core.phantoms import PhantomProblem
-from zslearn.core.ranking import structured_hinge
 from zslearn.core.synthesis import (
     median_distance,
     minimize_classifiers,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from zslearn.core.layers import forward
+from zslearn.core.descent import forward
 from zslearn.core.threads import threads
 from zslearn.datasets import make_zero_shot
 from zslearn.estimator_checks import check_zero_shot_classifier

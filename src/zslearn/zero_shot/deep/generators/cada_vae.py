@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either, Number, Whole
-from zslearn.core.layers import forward
+from zslearn.core.descent import forward
 from zslearn.zero_shot.deep.generators.base import (
     Arrays,
     Game,

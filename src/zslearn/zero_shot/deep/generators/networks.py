@@ -1,4 +1,4 @@
-"""Fully connected networks as named tensors, with the names of `zslearn.core.layers`."""
+"""Fully connected networks as named tensors, with the names of `zslearn.core.descent`."""
 
 from __future__ import annotations
 

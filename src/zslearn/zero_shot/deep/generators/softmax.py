@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.core.axes import Axes
-from zslearn.core.logistic import fit_logistic, softmax_loss
-from zslearn.core.minibatch import Descent, Parameters, descend
+from zslearn.core.descent import Descent, Parameters, descend
+from zslearn.core.logistic import Axes, fit_logistic, softmax_loss
 
 # The papers train by Adam for 20 to 50 epochs without a penalty and so stop early. L-BFGS with a
 # penalty has neither seed nor learning rate, but the penalty has to be chosen.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from zslearn._parameters import Number
-from zslearn.core.layers import forward
+from zslearn.core.descent import forward
 from zslearn.core.nearest import unit_rows
 from zslearn.zero_shot.deep.generators.base import Arrays, Game, noise_for
 from zslearn.zero_shot.deep.generators.f_vaegan import FVAEGANClassifier
