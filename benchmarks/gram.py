@@ -28,7 +28,7 @@ from zslearn.core.rows import RowTransform
 from zslearn.core.threads import map_in_order, n_threads
 from zslearn.features import write_store
 from zslearn.scale import open_source
-from zslearn.scale.block_pass import run_pass
+from zslearn.scale.fitting import run_pass
 
 N_CLASSES = 1000
 ROUNDS = 3

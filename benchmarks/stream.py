@@ -24,8 +24,7 @@ import numpy as np
 from zslearn.features import write_store
 from zslearn.reproduce.machine import peak_memory_mb, reset_peak_memory
 from zslearn.scale import StoreSource, fit_batches, open_source
-from zslearn.scale.block_pass import run_pass
-from zslearn.scale.planning import plan_for
+from zslearn.scale.fitting import plan_for, run_pass
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import SAEClassifier
 

@@ -7,10 +7,14 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
 from zslearn.cluster import ITML, KISSME, LMNN, LajugieSpectral, Statistics, XingMMC
-from zslearn.cluster.lajugie import span, subgradient_descent, worst_projector
+from zslearn.cluster.closed_form import span, subgradient_descent, worst_projector
 from zslearn.cluster.lmnn import Triplets, impostor_candidates, target_neighbors
-from zslearn.cluster.pairs import dissimilar_differences, similar_differences
-from zslearn.cluster.xing import mean_distance, project_spectrahedron
+from zslearn.cluster.pairs import (
+    dissimilar_differences,
+    mean_distance,
+    project_spectrahedron,
+    similar_differences,
+)
 from zslearn.exceptions import InvalidInputError
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
-from zslearn.cluster.two_means import two_means, two_means_line
+from zslearn.cluster.kmeans import two_means, two_means_line
 
 numbers = st.lists(st.integers(-20, 20), min_size=2, max_size=8)
 

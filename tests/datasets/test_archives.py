@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from zslearn.datasets.archives import unpack
+from zslearn.datasets.downloads import unpack
 from zslearn.exceptions import InvalidInputError
 
 

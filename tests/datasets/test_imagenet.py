@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from zslearn.datasets import imagenet_like, load_imagenet, make_imagenet_like, open_dataset
+from zslearn.datasets import imagenet as imagenet_like
+from zslearn.datasets import load_imagenet, make_imagenet_like, open_dataset
 from zslearn.exceptions import InvalidInputError, MissingFileError
 
 SIZES = {"n_seen": 8, "n_unseen": 3, "n_samples": 100, "n_features": 6, "n_dimensions": 4}

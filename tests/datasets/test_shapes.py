@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from zslearn.datasets import make_shapes
-from zslearn.datasets.drawing import COLORS, SHAPES, SIZES, TEXTURES, Scene, draw
+from zslearn.datasets.shapes import COLORS, SHAPES, SIZES, TEXTURES, Scene, draw
 from zslearn.exceptions import InvalidInputError
 from zslearn.features import ImageEncoder
 from zslearn.zero_shot import PrototypeRegression

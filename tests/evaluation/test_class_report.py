@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from zslearn.evaluation import report_classes
-from zslearn.evaluation.class_report import NEAR
+from zslearn.evaluation.reports import NEAR
 from zslearn.signatures import Signatures
 
 

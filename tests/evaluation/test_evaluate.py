@@ -16,7 +16,7 @@ from zslearn.evaluation import (
     evaluate,
     evaluate_splits,
 )
-from zslearn.evaluation.estimator import prepared_estimator
+from zslearn.evaluation.run import prepared_estimator
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, ZslearnWarning
 from zslearn.metrics import per_class_accuracy, seen_unseen_curve
 from zslearn.signatures import Signatures

@@ -260,7 +260,7 @@ def write_archives(folder):
 def read_archives(folder):
     import tempfile
 
-    from zslearn.datasets.archives import unpack
+    from zslearn.datasets.downloads import unpack
 
     with tempfile.TemporaryDirectory() as out:
         for path in sorted(folder.iterdir()):

@@ -28,7 +28,7 @@ from zslearn.cluster import SupervisedKMeans, make_mapping
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import ModelFileError, ZslearnWarning
 from zslearn.persistence import container, load, save
-from zslearn.persistence.encoding import Encoder
+from zslearn.persistence.model import Encoder
 from zslearn.persistence.trusted import estimator_name
 from zslearn.zero_shot import (
     BoostedTreesClassifier,

@@ -134,7 +134,7 @@ def test_encoders_that_do_not_fit_are_refused(tmp_path):
 
 def test_a_network_that_onnx_cannot_read_is_refused(tmp_path, monkeypatch):
     encoder = ImageEncoder(write_onnx(tmp_path / "net.onnx", mean=True))
-    monkeypatch.setattr("zslearn.persistence.onnx_pictures.encoder_graph", lambda _: b"nonsense")
+    monkeypatch.setattr("zslearn.persistence.onnx.encoder_graph", lambda _: b"nonsense")
     with pytest.raises(ModelFileError, match=r"net\.onnx.*onnx cannot read it"):
         export_onnx(make_pipeline(encoder, identity(3)), tmp_path / "m.onnx")
 

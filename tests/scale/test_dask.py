@@ -20,7 +20,8 @@ from sklearn.base import clone
 from zslearn.cluster import KISSME, LDAProjection
 from zslearn.exceptions import EngineError, InvalidInputError
 from zslearn.features import write_store
-from zslearn.scale import dask_engine, fit_dask, predict_dask
+from zslearn.scale import dask as dask_engine
+from zslearn.scale import fit_dask, predict_dask
 from zslearn.zero_shot import ESZSLClassifier, LegacyCUB, SAEClassifier
 
 # Sockets of a closed cluster may be collected by the garbage collector after the test.

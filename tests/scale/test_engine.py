@@ -10,8 +10,7 @@ from sklearn.preprocessing import normalize
 from zslearn.core.learner import gather_rows
 from zslearn.features import write_store
 from zslearn.scale import Engine
-from zslearn.scale.engine import fit_pieces
-from zslearn.scale.pieces import gather_piece, pieces_of_array, pieces_of_files
+from zslearn.scale.dask import fit_pieces, gather_piece, pieces_of_array, pieces_of_files
 from zslearn.scale.source import ArraySource
 from zslearn.zero_shot import SAEClassifier
 
@@ -31,7 +30,7 @@ class HereAndNow(Engine):
 
 def test_any_engine_gives_the_model_of_fit(data, seen, monkeypatch, tmp_path):
     X, y = seen
-    monkeypatch.setattr("zslearn.scale.pieces._PIECE_BYTES", 1)
+    monkeypatch.setattr("zslearn.scale.dask._PIECE_BYTES", 1)
     times = 1024 * 6 // len(y) + 1
     many = np.tile(X, (times, 1)), np.tile(y, times)
     expected = SAEClassifier(data.signatures).fit(*many)
@@ -56,7 +55,7 @@ def test_any_engine_gives_the_model_of_fit(data, seen, monkeypatch, tmp_path):
 @pytest.fixture
 def single(seen, monkeypatch):
     """Rows of single precision that are cut into several pieces."""
-    monkeypatch.setattr("zslearn.scale.pieces._PIECE_BYTES", 1)
+    monkeypatch.setattr("zslearn.scale.dask._PIECE_BYTES", 1)
     return np.tile(seen[0].astype(np.float32), (5, 1)), np.tile(seen[1], 5)
 
 

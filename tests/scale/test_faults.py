@@ -10,7 +10,7 @@ from sklearn.base import clone
 from zslearn.exceptions import InvalidInputError, MissingFileError, ZslearnWarning
 from zslearn.features import write_store
 from zslearn.scale import Checkpoint, fit_batches, open_source
-from zslearn.scale import checkpoint as checkpoint_module
+from zslearn.scale import fitting as checkpoint_module
 from zslearn.zero_shot import SAEClassifier
 
 

@@ -1,6 +1,5 @@
 """The paper's model on plain matrices."""
 
-from zslearn.autoencoder.semantic_autoencoder import SemanticAutoencoder
-from zslearn.autoencoder.semantic_autoencoder_cv import SemanticAutoencoderCV
+from zslearn.autoencoder.semantic_autoencoder import SemanticAutoencoder, SemanticAutoencoderCV
 
 __all__ = ["SemanticAutoencoder", "SemanticAutoencoderCV"]

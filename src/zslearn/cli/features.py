@@ -96,8 +96,7 @@ def _spread(cluster: str | None) -> Iterator[Any]:
     if cluster is None:
         yield None
         return
-    from zslearn.scale.dask_engine import connected
-    from zslearn.scale.dask_map import map_on_cluster
+    from zslearn.scale.dask import connected, map_on_cluster
 
     with connected(cluster) as client:
         yield map_on_cluster(client)

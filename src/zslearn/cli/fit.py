@@ -169,7 +169,7 @@ def _training_rows(source: Source, dataset: ZeroShotDataset) -> Any:
 
 
 def _facts(model: ZeroShotClassifier, method: str, n_rows: int, seconds: float) -> dict[str, Any]:
-    from zslearn.evaluation.estimator import chosen_parameters
+    from zslearn.evaluation.run import chosen_parameters
 
     return {
         "method": method,

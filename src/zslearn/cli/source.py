@@ -77,7 +77,7 @@ class Source:
 
     def find_split(self, dataset: ZeroShotDataset) -> tuple[str, ClassSplit]:
         """Return the split asked for, or the default one, with its name."""
-        from zslearn.evaluation.task import find_split
+        from zslearn.evaluation.protocols import find_split
 
         return find_split(dataset, self.split)
 
@@ -115,7 +115,7 @@ class Source:
             return dataset
         from dataclasses import replace
 
-        from zslearn.evaluation.estimator import find_semantics
+        from zslearn.evaluation.run import find_semantics
 
         table, name = find_semantics(dataset, list(self.semantics))
         # Word vectors may be a hundred times as long as attributes, which would then not count.

@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from zslearn._parameters import Constraint, Either, Whole, check_parameters
-from zslearn.cluster.base import MomentMapping
+from zslearn.cluster.base import MomentMapping, Statistics
+from zslearn.cluster.kmeans import two_means
 from zslearn.cluster.sae import SAEMapping
-from zslearn.cluster.statistics import Statistics
-from zslearn.cluster.two_means import two_means
 from zslearn.core.fitting import all_or_nothing
 from zslearn.exceptions import InvalidInputError
 from zslearn.features import pixel_features

@@ -11,9 +11,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from zslearn._parameters import Number, Whole
 from zslearn._progress import report
-from zslearn.cluster.base import RowMapping
+from zslearn.cluster.base import MappingTags, RowMapping
 from zslearn.cluster.kmeans import one_thread
-from zslearn.cluster.tags import MappingTags
 
 _CHUNK = 4096
 

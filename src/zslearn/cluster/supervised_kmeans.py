@@ -20,7 +20,7 @@ from zslearn._parameters import (
     check_parameters,
     check_value,
 )
-from zslearn.cluster.base import LinearMapping, MomentMapping, check_several_classes
+from zslearn.cluster.base import LinearMapping, MomentMapping, Statistics, check_several_classes
 from zslearn.cluster.kmeans import (
     KMeansOptions,
     check_groups,
@@ -29,7 +29,6 @@ from zslearn.cluster.kmeans import (
     mean_loss,
 )
 from zslearn.cluster.sae import SAEMapping
-from zslearn.cluster.statistics import Statistics
 from zslearn.core.fitting import all_or_nothing
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError

@@ -2,20 +2,27 @@
 
 from zslearn.datasets.animals import load_animals
 from zslearn.datasets.awa import load_awa
-from zslearn.datasets.class_split import ClassSplit
-from zslearn.datasets.dataset import ZeroShotDataset
+from zslearn.datasets.dataset import ClassSplit, ZeroShotDataset
 from zslearn.datasets.downloads import fetch_archive, fetch_awa2, fetch_xlsa17
-from zslearn.datasets.families import FAMILIES, make_family
 from zslearn.datasets.feature_files import load_features
-from zslearn.datasets.flowers17 import ImageSplit, flowers17_splits, load_flowers17
-from zslearn.datasets.imagenet import load_imagenet
-from zslearn.datasets.imagenet_like import make_imagenet_like
+from zslearn.datasets.flowers17 import (
+    ImageSplit,
+    SegmentationDataset,
+    flowers17_splits,
+    load_flowers17,
+    load_segmentation,
+)
+from zslearn.datasets.imagenet import load_imagenet, make_imagenet_like
 from zslearn.datasets.opening import open_dataset
 from zslearn.datasets.sae_demo import load_sae_demo
-from zslearn.datasets.segmentation import SegmentationDataset, load_segmentation
 from zslearn.datasets.shapes import ShapesData, make_shapes
-from zslearn.datasets.subclusters import SubclusterData, make_subclusters
-from zslearn.datasets.synthetic import make_zero_shot
+from zslearn.datasets.synthetic import (
+    FAMILIES,
+    SubclusterData,
+    make_family,
+    make_subclusters,
+    make_zero_shot,
+)
 from zslearn.datasets.table import load_table
 from zslearn.datasets.xlsa17 import load_xlsa17
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.datasets.class_split import ClassSplit
-from zslearn.datasets.dataset import ZeroShotDataset
+from zslearn.datasets.dataset import ClassSplit, ZeroShotDataset
 from zslearn.signatures import Signatures
 
 _CITATION = """\

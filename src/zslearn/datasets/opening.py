@@ -7,8 +7,7 @@ from pathlib import Path
 
 from zslearn._files import read_names
 from zslearn.datasets.animals import load_animals
-from zslearn.datasets.awa import load_awa
-from zslearn.datasets.awa_features import feature_folders
+from zslearn.datasets.awa import feature_folders, load_awa
 from zslearn.datasets.dataset import ZeroShotDataset
 from zslearn.datasets.feature_files import ENDINGS, table_columns
 from zslearn.datasets.imagenet import load_imagenet

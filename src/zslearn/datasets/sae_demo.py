@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.datasets.citations import SAE
-from zslearn.datasets.class_split import ClassSplit
-from zslearn.datasets.dataset import ZeroShotDataset
+from zslearn.datasets.dataset import SAE, ClassSplit, ZeroShotDataset
 from zslearn.datasets.matlab import read_indices, read_matlab, read_matrix
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from zslearn._files import check_is_file, naming
 from zslearn.core.rows import plain_labels
-from zslearn.datasets.class_split import ClassSplit
 from zslearn.datasets.column_tables import is_frame, parquet_table
-from zslearn.datasets.dataset import ZeroShotDataset
+from zslearn.datasets.dataset import ClassSplit, ZeroShotDataset
 from zslearn.datasets.feature_files import (
     FeatureTable,
     read_array,

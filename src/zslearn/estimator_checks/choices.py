@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zslearn.estimator_checks.case import Case, expect, expect_close
+from zslearn.estimator_checks.run import Case, expect, expect_close
 
 _SUMMARY = {"params", "mean_test_score", "std_test_score", "rank_test_score"}
 

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from zslearn.estimator_checks.case import Case, CheckData, expect, expect_close, expect_refused
+from zslearn.estimator_checks.run import Case, CheckData, expect, expect_close, expect_refused
 
 
 def check_fit_keeps_input(case: Case) -> None:

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from zslearn.estimator_checks.case import Case, expect, expect_close, expect_refused
+from zslearn.estimator_checks.run import Case, expect, expect_close, expect_refused
 from zslearn.metrics import make_zero_shot_scorer
 from zslearn.model_selection import ClassKFold
 

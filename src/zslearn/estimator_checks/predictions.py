@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from zslearn.estimator_checks.case import (
+from zslearn.estimator_checks.run import (
     NEWCOMER,
     Case,
     CheckData,

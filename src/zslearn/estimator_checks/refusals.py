@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import clone
 
-from zslearn.estimator_checks.case import Case, expect_refused
+from zslearn.estimator_checks.run import Case, expect_refused
 from zslearn.exceptions import InvalidInputError, UnknownClassError
 
 

@@ -1,14 +1,23 @@
 """Protocols, one call from a data set to a flat row, and reports on what can go wrong."""
 
-from zslearn.evaluation.class_lists import read_class_splits
-from zslearn.evaluation.class_report import ClassReport, report_classes
-from zslearn.evaluation.hubness import HubnessReport, hubness_report
-from zslearn.evaluation.leakage import LeakageReport, imagenet_classes, leakage_report
 from zslearn.evaluation.open_protocol import OpenAnswers, OpenProtocol
-from zslearn.evaluation.protocols import ConventionalProtocol, GeneralizedProtocol
+from zslearn.evaluation.protocols import (
+    ConventionalProtocol,
+    GeneralizedProtocol,
+    Task,
+    read_class_splits,
+)
+from zslearn.evaluation.reports import (
+    ClassReport,
+    HubnessReport,
+    LeakageReport,
+    hubness_report,
+    imagenet_classes,
+    leakage_report,
+    report_classes,
+)
 from zslearn.evaluation.result import Result, SplitsResult
 from zslearn.evaluation.run import evaluate, evaluate_splits
-from zslearn.evaluation.task import Task
 
 __all__ = [
     "ClassReport",

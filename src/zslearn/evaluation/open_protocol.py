@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from zslearn._parameters import Constraint, Either, Number, Seed, check_parameters
 from zslearn.datasets import ClassSplit, ZeroShotDataset
-from zslearn.evaluation.protocols import SPLIT, GeneralizedProtocol
-from zslearn.evaluation.task import Task
+from zslearn.evaluation.protocols import SPLIT, GeneralizedProtocol, Task
 from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import (
     RejectionCurve,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from zslearn._parameters import (
     Either,
@@ -20,13 +22,11 @@ from zslearn._parameters import (
     check_parameters,
 )
 from zslearn.datasets import ClassSplit, ZeroShotDataset
-from zslearn.evaluation.task import (
-    Task,
-    check_all_present,
-    checked_rows,
-    find_split,
-    seen_rows,
-    unseen_rows,
+from zslearn.exceptions import (
+    InvalidInputError,
+    InvalidTypeError,
+    MissingFileError,
+    UnknownClassError,
 )
 from zslearn.metrics import (
     SeenUnseenCurve,
@@ -37,6 +37,120 @@ from zslearn.metrics import (
     seen_unseen_curve,
 )
 from zslearn.model_selection import stratified_holdout
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What a protocol makes of a data set; cannot exist if training and test rows overlap.
+
+    Attributes
+    ----------
+    split : str
+        Name of the split.
+    train, test : ndarray of int
+        Rows to fit on and rows to predict, without a common one.
+    seen, unseen : ndarray
+        Classes with and without training rows.
+    candidates : ndarray
+        Classes allowed as answers.
+    seed : int or None
+        Seed by which held-out rows of seen classes were drawn; None if nothing was drawn.
+    unknown : ndarray
+        Classes with test rows that are neither trained nor candidates; none but in the open
+        protocol.
+    """
+
+    split: str
+    train: NDArray[Any]
+    test: NDArray[Any]
+    seen: NDArray[Any]
+    unseen: NDArray[Any]
+    candidates: NDArray[Any]
+    seed: int | None = None
+    unknown: NDArray[Any] = field(default_factory=lambda: np.array([], dtype=str))
+
+    def __post_init__(self) -> None:
+        for part in ("train", "test"):
+            if not len(getattr(self, part)):
+                raise InvalidInputError(f"split {self.split!r} has no {part} rows.")
+        both = np.intersect1d(self.train, self.test)
+        if both.size:
+            raise InvalidInputError(
+                f"row {both[0]} (and {both.size - 1} more) is both fitted and tested; training "
+                "and test rows must be disjoint."
+            )
+
+
+def find_split(dataset: ZeroShotDataset, split: str | ClassSplit | None) -> tuple[str, ClassSplit]:
+    """Return the split a protocol asks for, with its name.
+
+    None takes "proposed" if the data set has it, because its unseen classes are unknown to
+    networks trained on ImageNet, and otherwise the first split.
+    """
+    if not len(dataset.y):
+        raise InvalidInputError(
+            f"data set {dataset.name!r} was loaded without features; load it with them to evaluate."
+        )
+    if isinstance(split, ClassSplit):
+        return _name_of(dataset, split), split
+    if split is None:
+        if not dataset.splits:
+            raise InvalidInputError(
+                f"data set {dataset.name!r} has no split; pass split=ClassSplit(seen, unseen)."
+            )
+        split = "proposed" if "proposed" in dataset.splits else next(iter(dataset.splits))
+    if not isinstance(split, str):
+        raise InvalidTypeError(f"split must be a name or a ClassSplit; got {type(split).__name__}.")
+    return split, dataset.split(split)
+
+
+def seen_rows(dataset: ZeroShotDataset, split: ClassSplit) -> NDArray[Any]:
+    """Return the rows of seen classes that may be trained on."""
+    return checked_rows(dataset, dataset.train_rows(split), split.seen, "train", "seen")
+
+
+def unseen_rows(dataset: ZeroShotDataset, split: ClassSplit, name: str) -> NDArray[Any]:
+    """Return the test rows of unseen classes, each of which must have one."""
+    rows = checked_rows(dataset, dataset.test_rows(split), split.unseen, "test_unseen", "unseen")
+    check_all_present(dataset.y[rows], split.unseen, f"unseen class of split {name!r}")
+    return rows
+
+
+def checked_rows(
+    dataset: ZeroShotDataset, rows: Any, classes: Any, part: str, side: str
+) -> NDArray[Any]:
+    """Refuse rows of a split of the user's own that do not exist or are of the other side."""
+    rows = np.asarray(rows)
+    if len(rows) and rows.max() >= len(dataset.y):
+        raise InvalidInputError(
+            f"{part} rows of the split go up to {rows.max()}; there are {len(dataset.y)} rows."
+        )
+    foreign = rows[~np.isin(dataset.y[rows], classes)]
+    if foreign.size:
+        raise InvalidInputError(
+            f"{part} row {foreign[0]} is of class {dataset.y[foreign].tolist()[0]!r}, which is not "
+            f"among the {side} classes of the split."
+        )
+    return rows
+
+
+def check_all_present(y: NDArray[Any], classes: Any, what: str) -> None:
+    """Refuse classes without a test row: they have no accuracy, and 0 would be wrong."""
+    absent = np.setdiff1d(classes, y)
+    if absent.size:
+        raise InvalidInputError(
+            f"{what} {absent.tolist()[0]!r} (and {absent.size - 1} more) has no test row, so its "
+            "accuracy does not exist. Leave it out of the split."
+        )
+
+
+def _name_of(dataset: ZeroShotDataset, split: ClassSplit) -> str:
+    """Name a split that was passed as an object."""
+    for name, known in dataset.splits.items():
+        if known is split:
+            return name
+    return "custom"
+
 
 DEFAULT_HITS = 5
 SPLIT = Either(None, Instance(str, "a name"), Instance(ClassSplit, "a ClassSplit"))
@@ -282,3 +396,78 @@ def _both_sides(task: Task, y: NDArray[Any], scores: NDArray[Any], prefix: str) 
         measures[f"{prefix}unseen_accuracy{suffix}"] = unseen
         measures[f"{prefix}harmonic_mean{suffix}"] = harmonic_mean(seen, unseen)
     return measures
+
+
+def read_class_splits(
+    paths: Iterable[str | os.PathLike[str]], classes: ArrayLike
+) -> dict[str, ClassSplit]:
+    r"""Read splits from text files, one unseen class per line.
+
+    Parameters
+    ----------
+    paths : iterable of path-like
+        One UTF-8 file per split. Empty lines and lines that start with ``#`` are skipped.
+    classes : array-like of shape (n_classes,)
+        All classes of the data set; those not in a file are seen in its split.
+
+    Returns
+    -------
+    dict of str to ClassSplit
+        The splits by the names of their files without ending, in the order given.
+
+    Raises
+    ------
+    MissingFileError
+        If a file is not there.
+    InvalidInputError
+        If a file is empty, names a class twice, lists every class, or an unknown one.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from zslearn.evaluation import read_class_splits
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "split1.txt")
+    ...     _ = path.write_text("fox\n", encoding="utf-8")
+    ...     read_class_splits([path], ["bat", "cow", "fox"])
+    {'split1': ClassSplit(2 seen, 1 unseen)}
+    """
+    labels = np.asarray(classes)
+    by_text = {str(label): label for label in labels.tolist()}
+    splits: dict[str, ClassSplit] = {}
+    for path in map(Path, paths):
+        if path.stem in splits:
+            raise InvalidInputError(f"two files are called {path.stem!r}; rename one.")
+        splits[path.stem] = _split(path, by_text)
+    if not splits:
+        raise InvalidInputError("paths is empty; give at least one file of unseen classes.")
+    return splits
+
+
+def _split(path: Path, by_text: dict[str, object]) -> ClassSplit:
+    """Read one file."""
+    names = _names(path)
+    unknown = [name for name in names if name not in by_text]
+    if unknown:
+        raise UnknownClassError(unknown, list(by_text), f"Correct the name in {path.name}.")
+    unseen = [by_text[name] for name in names]
+    listed = set(names)
+    seen = [label for text, label in by_text.items() if text not in listed]
+    if not unseen or not seen:
+        raise InvalidInputError(
+            f"{path.name} lists {len(unseen)} of {len(by_text)} classes; at least one must be "
+            "unseen and one seen."
+        )
+    return ClassSplit(seen=seen, unseen=unseen)
+
+
+def _names(path: Path) -> list[str]:
+    """Return the lines that are class names."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise MissingFileError(f"there is no file {path}; give a list of classes.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{path} is not UTF-8 text: {error}.") from error
+    lines = (line.strip() for line in text.splitlines())
+    return [line for line in lines if line and not line.startswith("#")]

@@ -1,25 +1,27 @@
 """Measures of zero-shot recognition, for the conventional and the generalized setting."""
 
-from zslearn.metrics.accuracy import per_class_accuracy, per_sample_accuracy
+from zslearn.metrics.accuracy import (
+    harmonic_mean,
+    hit_at_k,
+    per_class_accuracy,
+    per_sample_accuracy,
+)
 from zslearn.metrics.clustering import clustering_loss
-from zslearn.metrics.generalized import harmonic_mean
-from zslearn.metrics.hits import hit_at_k
-from zslearn.metrics.rejection import RejectionCurve, rejection_curve
-from zslearn.metrics.rejection_display import RejectionCurveDisplay
+from zslearn.metrics.rejection import RejectionCurve, RejectionCurveDisplay, rejection_curve
 from zslearn.metrics.reliability import (
     ReliabilityCurve,
+    ReliabilityDisplay,
     expected_calibration_error,
     reliability_curve,
 )
-from zslearn.metrics.reliability_display import ReliabilityDisplay
 from zslearn.metrics.scorers import ZeroShotScorer, make_zero_shot_scorer
 from zslearn.metrics.seen_unseen import (
     OperatingPoint,
     SeenUnseenCurve,
+    SeenUnseenCurveDisplay,
     ausuc,
     seen_unseen_curve,
 )
-from zslearn.metrics.seen_unseen_display import SeenUnseenCurveDisplay
 
 __all__ = [
     "OperatingPoint",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from zslearn.exceptions import InvalidInputError
-from zslearn.metrics.labels import check_labels
+from zslearn.metrics.accuracy import check_labels
 
 
 def clustering_loss(y_true: ArrayLike, y_pred: ArrayLike, *, normalize: bool = False) -> float:

@@ -12,9 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from zslearn._parameters import Either, Whole, check_value
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
-from zslearn.metrics.accuracy import per_class_accuracy
-from zslearn.metrics.generalized import harmonic_mean
-from zslearn.metrics.hits import hit_at_k
+from zslearn.metrics.accuracy import harmonic_mean, hit_at_k, per_class_accuracy
 
 _METRIC = Either("per_class", "unseen", "harmonic_mean", "hit_at_k")
 

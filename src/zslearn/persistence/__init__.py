@@ -2,7 +2,7 @@
 
 from zslearn.persistence.model import load, save
 from zslearn.persistence.moments import load_moments, merge_moments, save_moments
-from zslearn.persistence.onnx_export import export_onnx
+from zslearn.persistence.onnx import export_onnx
 from zslearn.persistence.trusted import register
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Any
 
 from zslearn.datasets import ZeroShotDataset, open_dataset
 from zslearn.datasets.animals import load_animals
-from zslearn.datasets.awa_features import feature_folders
+from zslearn.datasets.awa import feature_folders
 from zslearn.datasets.xlsa17 import feature_files
 from zslearn.exceptions import MissingFileError, ZslearnError
 

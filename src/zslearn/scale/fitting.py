@@ -2,15 +2,219 @@
 
 from __future__ import annotations
 
+import json
 import os
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
 from typing import Any, TypeVar
 
-from zslearn.core.learner import Gathered
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn._files import first_line, replacing
+from zslearn._parameters import Whole, check_value
+from zslearn._progress import progress_bar
+from zslearn.core.learner import Gathered, MomentLearner, MomentPlan
+from zslearn.core.moment_pass import Block, MomentPass
+from zslearn.core.moments import PIECE_ROWS
+from zslearn.core.threads import map_in_order, n_threads
+from zslearn.exceptions import InvalidInputError, ZslearnWarning
 from zslearn.features import remember_encoder
-from zslearn.scale.block_pass import run_pass
-from zslearn.scale.checkpoint import Checkpoint
 from zslearn.scale.opening import open_source
-from zslearn.scale.planning import plan_for
+from zslearn.scale.source import Source
+from zslearn.signatures.files import ARRAY_DAMAGE
+
+
+def plan_for(
+    estimator: Any, source: Source, classes: Any = None, validation_rows: int | None = None
+) -> MomentPlan:
+    """Return the pass an estimator needs, refusing what cannot learn from moments.
+
+    Parameters
+    ----------
+    estimator : MomentLearner
+        Not fitted.
+    source : Source
+        The data.
+    classes : sequence of class names, optional
+        Use rows of these classes only.
+    validation_rows : int, optional
+        Rows to keep for choosing parameters.
+    """
+    if not isinstance(estimator, MomentLearner):
+        raise InvalidInputError(
+            f"{type(estimator).__name__} learns from the rows themselves, so it cannot be fitted "
+            "block by block. Estimators with a method learn can be, such as SAEClassifier, "
+            "ESZSLClassifier, RRZSLClassifier, PrototypeRegression and LDAProjection. Use fit on a "
+            "part of the data instead."
+        )
+    wanted = source.seen if classes is None else np.asarray(classes)
+    plan = estimator.moment_plan(wanted)
+    if plan.chooses and wanted is None:
+        plan = estimator.moment_plan(_present(source))
+    if validation_rows is None:
+        return plan
+    check_value("validation_rows", validation_rows, Whole(1))
+    return replace(plan, validation_rows=int(validation_rows))
+
+
+def stored_plan(plan: MomentPlan, source: Source) -> MomentPlan:
+    """Return the plan with classes labeled as the source has them."""
+    return plan.relabeled(lambda classes: _stored_labels(classes, source))
+
+
+def _present(source: Source) -> NDArray:
+    """Return the classes of all rows."""
+    labels = source.labels()
+    if labels is None:
+        raise InvalidInputError(
+            "choosing parameters by folds of classes needs to know the classes before the pass, "
+            "which an iterator does not give. Pass classes=, or give the parameters as numbers."
+        )
+    present = np.unique(labels)
+    return present if source.names is None else source.names[present]
+
+
+def _stored_labels(classes: NDArray, source: Source) -> NDArray:
+    """Turn class names into labels as the source has them, sorted."""
+    if source.names is None:
+        return np.unique(classes)
+    order = np.argsort(source.names)
+    place = np.searchsorted(source.names, classes, sorter=order)
+    found = order[np.minimum(place, len(order) - 1)]
+    unknown = np.flatnonzero(source.names[found] != classes)
+    if len(unknown):
+        raise InvalidInputError(f"the data has no class {classes[unknown[0]]!s}.")
+    return np.unique(found)
+
+
+State = Mapping[str, NDArray]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """File in which a pass notes what it has added up so far.
+
+    Parameters
+    ----------
+    path : path-like
+        The file. It is written whole or not at all, and removed when the pass is complete.
+    every : int, default=64
+        Blocks between two notes.
+    """
+
+    path: str | os.PathLike[str]
+    every: int = 64
+
+    def __post_init__(self) -> None:
+        check_value("every", self.every, Whole(1))
+
+    def read(self, identity: str) -> dict[str, NDArray] | None:
+        """Return the state noted for the pass of this identity, or None if there is none."""
+        path = Path(self.path)
+        if not path.exists():
+            return None
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+                state = {key: archive[key] for key in archive.files}
+            noted = str(state.pop("identity"))
+        except ARRAY_DAMAGE as error:
+            raise InvalidInputError(
+                f"{path} is no readable checkpoint ({first_line(error)}). Remove it to start over."
+            ) from error
+        if noted != identity:
+            raise InvalidInputError(
+                f"{path} was written by a pass over other data, with other blocks or for another "
+                "method, or the data changed since. Remove it to start over, or name another file."
+            )
+        return state
+
+    def write(self, identity: str, state: State) -> None:
+        """Note a state; a disk that is full costs a warning and leaves the last note in place."""
+        try:
+            with replacing(self.path) as file:
+                np.savez(file, allow_pickle=False, identity=np.array(identity), **state)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            warnings.warn(
+                f"the checkpoint {os.fspath(self.path)} could not be written ({error}); the pass "
+                "goes on without it.",
+                ZslearnWarning,
+                stacklevel=3,
+            )
+
+    def remove(self) -> None:
+        """Remove the file of a complete pass."""
+        Path(self.path).unlink(missing_ok=True)
+
+
+# A block of rows as read; each thread holds one and its transformed copy, which bounds memory.
+_BLOCK_BYTES = 128 * 2**20
+
+
+def run_pass(
+    plan: MomentPlan,
+    source: Source,
+    *,
+    block_rows: int | None = None,
+    checkpoint: Checkpoint | None = None,
+    progress: bool = False,
+) -> Gathered:
+    """Read all blocks of a source and return what they add up to, labeled by class names."""
+    size = checked_block_rows(block_rows, source.n_features, plan)
+    under_way = MomentPass(stored_plan(plan, source), source.n_features)
+    identity = "" if checkpoint is None else _identity(plan, source, size)
+    state = checkpoint.read(identity) if checkpoint is not None else None
+    if state is not None:
+        under_way.restore(state)
+    blocks = _with_origin(source.blocks(size, under_way.n_blocks), under_way)
+    with progress_bar(source.n_rows, "moments", " rows", show=progress) as bar:
+        bar.update(under_way.n_rows)
+        try:
+            for contribution in map_in_order(under_way.contribution, blocks, n_threads()):
+                under_way.add(contribution)
+                bar.update(contribution.n_rows)
+                if checkpoint is not None and under_way.n_blocks % checkpoint.every == 0:
+                    checkpoint.write(identity, under_way.state())
+        except BaseException:
+            if checkpoint is not None and under_way.n_blocks:
+                checkpoint.write(identity, under_way.state())
+            raise
+    return named(under_way.gathered(), plan, source)
+
+
+def named(gathered: Gathered, plan: MomentPlan, source: Source) -> Gathered:
+    """Put class names in place of the labels of a source that numbers its classes."""
+    return gathered if source.names is None else gathered.named(source.names, plan)
+
+
+def checked_block_rows(block_rows: int | None, n_features: int, plan: MomentPlan) -> int:
+    """Return the rows of a block: as given, or a number that suits caches, folds and memory."""
+    if block_rows is None:
+        # With folds a block is split by fold, and pieces of few rows multiply slowly.
+        wanted = PIECE_ROWS if plan.grouping is None else 2 * PIECE_ROWS
+        return max(256, min(wanted, _BLOCK_BYTES // (4 * n_features)))
+    check_value("block_rows", block_rows, Whole(1))
+    return int(block_rows)
+
+
+def _with_origin(blocks: Iterator[Block], under_way: MomentPass) -> Iterator[Block]:
+    first = next(blocks, None)
+    if first is None:
+        return iter(())
+    under_way.set_origin(first)
+    return chain([first], blocks)
+
+
+def _identity(plan: MomentPlan, source: Source, block_rows: int) -> str:
+    """Identify this pass, so that its sums are never mixed with those of another."""
+    data = {"source": source.identity(), "content": source.content()}
+    return json.dumps({**data, "block_rows": block_rows, **plan.facts()})
+
 
 Estimator = TypeVar("Estimator", bound=Any)
 CheckpointLike = Checkpoint | str | os.PathLike[str] | None

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import first_line, naming
+from zslearn._files import first_line, inside, naming
 from zslearn._optional import require
 from zslearn.core.moment_pass import Block
 from zslearn.datasets import hdf5
+from zslearn.datasets.hdf5 import DAMAGE
 from zslearn.exceptions import InvalidInputError, ZslearnError
 from zslearn.scale.source import RowSource, Source, label_sum
 
@@ -271,3 +275,206 @@ def _member(path: Path, container: Any, key: str) -> Any:
 def _check_known(path: Path, key: str, container: Any) -> None:
     if key not in container:
         raise InvalidInputError(f"{path} has no {key!r}; it holds {', '.join(container)}.")
+
+
+# Codecs that only pack and unpack bytes; numcodecs' pickle, for one, runs whatever it finds.
+_CODECS = frozenset(
+    "bytes transpose blosc gzip zlib zstd lz4 bz2 lzma shuffle delta crc32 crc32c adler32 "
+    "sharding_indexed vlen-utf8".split()
+)
+_TYPES_V2 = re.compile(r"[<>|][fiubSU]\d+")
+_TYPES_V3 = re.compile(
+    r"bool|u?int(8|16|32|64)|float(16|32|64)|string|fixed_length_utf32|null_terminated_bytes"
+)
+_DESCRIPTIONS = ("zarr.json", ".zarray")
+
+
+def open_zarr(path: Path, keys: Keys | None) -> ContainerSource:
+    """Open a Zarr group."""
+    zarr = require("zarr", extra="zarr", purpose=f"Reading {path.name}")
+    try:
+        # Consolidated metadata would describe the arrays a second time.
+        group = zarr.open_group(str(path), mode="r", use_consolidated=False)
+        return ContainerSource(path, _CheckedGroup(path, group), keys)
+    except ZslearnError:
+        raise
+    except DAMAGE as error:
+        raise InvalidInputError(
+            f"{path} is not a readable Zarr group ({first_line(error)})."
+        ) from error
+
+
+class _CheckedGroup:
+    """Names and arrays of a group, each checked before it is opened."""
+
+    def __init__(self, path: Path, group: Any) -> None:
+        self._path, self._group = path, group
+
+    def __iter__(self) -> Iterator[str]:
+        folders = (path for path in sorted(self._path.iterdir()) if path.is_dir())
+        return (path.name for path in folders if _description(path) is not None)
+
+    def __contains__(self, name: str) -> bool:
+        return _description(inside(self._path, name)) is not None
+
+    def __getitem__(self, name: str) -> Any:
+        described = _description(inside(self._path, name))
+        if not isinstance(described, dict) or described.get("node_type", "array") != "array":
+            raise InvalidInputError(f"{name!r} is not an array.")
+        _check_type(described, name)
+        for codec in _codecs(described):
+            if str(codec).removeprefix("numcodecs.") not in _CODECS:
+                raise InvalidInputError(
+                    f"{name!r} is packed by {codec!r}, which is not on the list of codecs that "
+                    "are safe to unpack. Write it with blosc, gzip or zstd."
+                )
+        return self._group[name]
+
+
+def _description(folder: Path) -> Any:
+    """Return what a folder says about its array; None if it is not an array."""
+    for name in _DESCRIPTIONS:
+        if (folder / name).is_file():
+            return json.loads((folder / name).read_text("utf-8"))
+    return None
+
+
+def _check_type(described: dict[str, Any], name: str) -> None:
+    """Refuse Python objects and records; only numbers and text as plain bytes remain."""
+    kind = described.get("dtype", described.get("data_type"))
+    if isinstance(kind, dict):
+        kind = kind.get("name")
+    allowed = _TYPES_V2 if "dtype" in described else _TYPES_V3
+    if not isinstance(kind, str) or not allowed.fullmatch(kind):
+        raise InvalidInputError(
+            f"{name!r} has the type {kind!r}; only numbers and text are read, never objects."
+        )
+
+
+def _codecs(described: Any) -> Iterator[Any]:
+    """Yield the name of every codec in a description, including nested ones."""
+    if isinstance(described, list):
+        for part in described:
+            yield from _codecs(part)
+    elif isinstance(described, dict):
+        for key in ("codecs", "index_codecs", "filters", "compressor", "configuration"):
+            for codec in _as_list(described.get(key)):
+                if isinstance(codec, dict) and key != "configuration":
+                    yield codec.get("name", codec.get("id"))
+                yield from _codecs(codec)
+
+
+def _as_list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+_NAME = "the Arrow stream"
+
+
+class ArrowSource(Source):
+    """Rows of anything with ``__arrow_c_stream__``.
+
+    Parameters
+    ----------
+    table : object
+        A table, which can be read again, or a stream, which can be read once.
+    keys : tuple of str or None
+        Column of features, by default all but the labels, and column of labels, by default y,
+        labels, label or targets. Features are one column of lists or several of numbers.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from zslearn.scale import open_source
+    >>> table = pa.table({"a": [1.0, 2.0], "b": [3.0, 4.0], "animal": ["cat", "dog"]})
+    >>> [block.X.tolist() for block in open_source(table, "animal").blocks(1)]
+    [[[1.0, 3.0]], [[2.0, 4.0]]]
+    """
+
+    def __init__(self, table: Any, keys: tuple[str | None, str | None]) -> None:
+        self._pyarrow = require("pyarrow", extra="table", purpose="Reading an Arrow stream")
+        self._table = table
+        # A stream has no length: what has been read is gone.
+        self.n_rows = len(table) if hasattr(table, "__len__") else None
+        reader = self._reader()
+        names = reader.schema.names
+        self._label = keys[1] or found_key(_NAME, names, LABEL_KEYS, "labels")
+        self._features = [name for name in names if name != self._label]
+        if keys[0] is not None:
+            self._features = [keys[0]]
+        for name in (self._label, *self._features):
+            if name not in names:
+                raise InvalidInputError(f"{_NAME} has no {name!r}; it holds {', '.join(names)}.")
+        filled = (batch for batch in reader if batch.num_rows)
+        first = next(filled, None)
+        if first is None or not self._features:
+            raise InvalidInputError(f"{_NAME} holds no rows of features.")
+        self.n_features = self._matrix(first).shape[1]
+        self._batches: Iterator[Any] | None = chain([first], filled)
+
+    def blocks(self, block_rows: int, skip: int = 0) -> Iterator[Block]:
+        """Yield the batches of the stream, cut where they are longer than a block."""
+        start = number = 0
+        for batch in self._all_batches():
+            for first in range(0, batch.num_rows, block_rows):
+                piece = batch.slice(first, block_rows)
+                if number >= skip:
+                    y = arrow_labels(self._column(piece, self._label), _NAME)
+                    yield Block(start, self._matrix(piece), y)
+                start += piece.num_rows
+                number += 1
+
+    def labels(self) -> NDArray | None:
+        """Return the labels of all rows of a table, None for a stream."""
+        if self.n_rows is None:
+            return None
+        columns = (self._column(batch, self._label) for batch in self._reader() if batch.num_rows)
+        return np.concatenate([arrow_labels(column, _NAME) for column in columns])
+
+    def identity(self) -> list[Any]:
+        """Return the columns and the number of rows."""
+        return ["arrow", self._label, self._features, self.n_rows]
+
+    def _reader(self) -> Any:
+        return self._pyarrow.RecordBatchReader.from_stream(self._table)
+
+    def _all_batches(self) -> Iterator[Any]:
+        """Batches from the first, also for a second pass over a table."""
+        batches, self._batches = self._batches, None
+        if batches is not None:
+            return batches
+        if self.n_rows is None:
+            raise InvalidInputError(f"{_NAME} can be read only once, and was. Make a new one.")
+        return iter(self._reader())
+
+    def _column(self, batch: Any, name: str) -> Any:
+        column = batch.column(batch.schema.names.index(name))
+        coded = self._pyarrow.types.is_dictionary(column.type)
+        return column.dictionary_decode() if coded else column
+
+    def _matrix(self, batch: Any) -> NDArray:
+        """Turn one column of lists, or several of numbers, into a matrix."""
+        columns = [self._column(batch, name) for name in self._features]
+        for name, column in zip(self._features, columns, strict=True):
+            if column.null_count:
+                raise InvalidInputError(f"{_NAME}: column {name!r} has missing values.")
+        matrix = stacked_rows(columns[0]) if len(columns) == 1 else None
+        if matrix is None:
+            arrays = [column.to_numpy(zero_copy_only=False) for column in columns]
+            matrix = np.column_stack(arrays) if self._are_numbers(columns) else None
+        wanted = getattr(self, "n_features", None)
+        if matrix is None or wanted not in (None, matrix.shape[1]):
+            raise InvalidInputError(
+                f"{_NAME}: features must be one column of lists of one length or columns of "
+                f"numbers; got {', '.join(f'{n} ({c.type})' for n, c in self._typed(columns))}."
+            )
+        return matrix
+
+    def _are_numbers(self, columns: list[Any]) -> bool:
+        types = self._pyarrow.types
+        return all(types.is_floating(c.type) or types.is_integer(c.type) for c in columns)
+
+    def _typed(self, columns: list[Any]) -> list[tuple[str, Any]]:
+        return list(zip(self._features, columns, strict=True))[:5]

@@ -13,18 +13,16 @@ from numpy.typing import NDArray
 from zslearn.datasets.feature_files import read_array
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.features.npy import NpyFile
-from zslearn.scale.arrow import ArrowSource
-from zslearn.scale.formats import ParquetSource, open_hdf5
+from zslearn.scale.formats import ArrowSource, ParquetSource, open_hdf5, open_zarr
 from zslearn.scale.source import (
     ArraySource,
     BatchSource,
     ChainSource,
     RowSource,
     Source,
+    StoreSource,
     label_sum,
 )
-from zslearn.scale.store import StoreSource
-from zslearn.scale.zarr_store import open_zarr
 
 _HDF5 = (".h5", ".hdf5", ".mat")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from zslearn.core.encoder_identity import EncoderIdentity
 from zslearn.core.moment_pass import Block, checked_batch
 from zslearn.exceptions import InvalidInputError
+from zslearn.features.store import KIND, FeatureStore
 
 # Rows whose content distinguishes data from other data of the same shape.
 _SAMPLE_ROWS = 16
@@ -248,3 +250,34 @@ def label_sum(y: NDArray) -> int:
 
 def _named(y: NDArray, source: Source) -> NDArray:
     return y if source.names is None else source.names[y]
+
+
+class StoreSource(RowSource):
+    """Rows of a `zslearn.features.FeatureStore`.
+
+    Parameters
+    ----------
+    folder : path-like
+        The store, as `zslearn.features.write_store` writes it or in the layout of
+        `zslearn.datasets.load_imagenet`; with ``seen.txt`` and ``unseen.txt`` training uses only
+        rows of the seen classes.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.store = FeatureStore(folder)
+        self.n_rows, self.n_features = self.store.n_rows, self.store.n_features
+        self.files = self.store.files()
+        self.names, self.seen = self.store.names, self.store.seen
+        self.encoder = self.store.encoder
+
+    def read(self, start: int, stop: int) -> NDArray:
+        """Return the features of these rows."""
+        return self.store.read(start, stop)
+
+    def labels(self) -> NDArray:
+        """Return the labels of all rows: class numbers if the store names its classes."""
+        return self.store.labels()
+
+    def identity(self) -> list[Any]:
+        """Return names and sizes of the files."""
+        return [KIND, self.store.shards(), label_sum(self.labels())]

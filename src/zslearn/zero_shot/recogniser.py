@@ -16,7 +16,7 @@ from zslearn.exceptions import (
     InvalidTypeError,
     UnknownClassError,
 )
-from zslearn.metrics.hits import checked_k
+from zslearn.metrics.accuracy import checked_k
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.candidates import Block, Candidates
 from zslearn.zero_shot.explanation import Explanation

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.cluster import KISSME, MLCA, EuclideanMapping, LDAProjection, Statistics, sae_path
-from zslearn.cluster.two_means import two_means
+from zslearn.cluster.kmeans import two_means
 from zslearn.datasets import SegmentationDataset, flowers17_splits, load_flowers17
 from zslearn.exceptions import InvalidInputError
 from zslearn.features import pixel_features

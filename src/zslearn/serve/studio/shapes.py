@@ -9,7 +9,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 
 from zslearn.datasets import ClassSplit, ZeroShotDataset, make_shapes
-from zslearn.datasets.drawing import draw, place
+from zslearn.datasets.shapes import draw, place
 from zslearn.signatures import Signatures
 
 SIDE = 96

@@ -3,19 +3,181 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._optional import require
+from zslearn.core.encoder_identity import EncoderIdentity
+from zslearn.core.learner import Gathered, MomentPlan
+from zslearn.core.moment_pass import Block, MomentPass
+from zslearn.core.threads import limit_blas
 from zslearn.exceptions import EngineError, InvalidInputError, ZslearnError
-from zslearn.scale.engine import Engine, fit_pieces
-from zslearn.scale.pieces import Outline, Piece, pieces_of_array, pieces_of_files
-from zslearn.scale.source import ArraySource
+from zslearn.features import remember_encoder
+from zslearn.scale.fitting import checked_block_rows, plan_for
+from zslearn.scale.opening import open_source
+from zslearn.scale.source import ArraySource, ChainSource, Source
 from zslearn.zero_shot import Recogniser
+
+_PIECE_BYTES = 256 * 2**20
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Part of the data that one task reads: an array with labels, or a path."""
+
+    first: int
+    X: Any
+    y: Any = None
+
+    def opened(self) -> Source:
+        """Open the data where the task runs."""
+        if self.y is None:
+            return ChainSource([open_source(self.X)])
+        return ArraySource(np.asarray(self.X), self.y)
+
+
+@dataclass(frozen=True)
+class RowsOfFile:
+    """Rows of a ``.npy`` file that the task reads, in place of the rows themselves."""
+
+    path: str
+    rows: NDArray[np.intp]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
+        mapped = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        return np.asarray(mapped[self.rows], dtype=dtype)
+
+
+class Outline(Source):
+    """What planning needs to know about data that is read elsewhere."""
+
+    def __init__(
+        self,
+        n_features: int,
+        present: NDArray,
+        seen: NDArray | None = None,
+        encoder: EncoderIdentity | None = None,
+    ) -> None:
+        self.n_rows, self.n_features, self._present = None, n_features, present
+        self.seen, self.encoder = seen, encoder
+
+    def blocks(self, block_rows: int, skip: int = 0) -> Iterator[Block]:
+        """Yield nothing: the tasks read."""
+        return iter(())
+
+    def labels(self) -> NDArray:
+        """Return one label of each class."""
+        return self._present
+
+    def identity(self) -> list[Any]:
+        """Return nothing: there is no checkpoint."""
+        return []
+
+
+def pieces_of_array(source: ArraySource) -> tuple[Outline, list[Piece]]:
+    """Cut an array into pieces; for a mapped file only the row numbers are sent."""
+    step = max(1024, _PIECE_BYTES // (4 * source.n_features))
+    pieces = []
+    for start in range(0, source.n_rows, step):
+        rows = source.numbers(start, min(start + step, source.n_rows))
+        X: Any = RowsOfFile(source.file, rows) if source.file else source.array[rows]
+        pieces.append(Piece(start, X, source.labels()[start : start + len(rows)]))
+    return Outline(source.n_features, np.unique(source.labels())), pieces
+
+
+def pieces_of_files(paths: Sequence[Any]) -> tuple[Outline, list[Piece]]:
+    """Make a piece of each file."""
+    sources = [open_source(path) for path in paths]
+    chain = ChainSource(sources)
+    labels = chain.labels()
+    firsts = np.cumsum([0, *(source.n_rows or 0 for source in sources)])
+    pieces = [Piece(int(first), path) for first, path in zip(firsts, paths, strict=False)]
+    present = np.empty(0) if labels is None else np.unique(labels)
+    return Outline(chain.n_features, present, chain.seen, chain.encoder), pieces
+
+
+def gather_piece(piece: Piece, plan: MomentPlan) -> Gathered:
+    """Sum up one piece of the data, in one thread."""
+    source = piece.opened()
+    under_way = MomentPass(plan, source.n_features)
+    size = checked_block_rows(None, source.n_features, plan)
+    with limit_blas(1):
+        for block in source.blocks(size):
+            under_way.set_origin(block)
+            moved = Block(piece.first + block.first, block.X, block.y)
+            under_way.add(under_way.contribution(moved))
+    return under_way.gathered()
+
+
+# Partial results that are added up by one task.
+_FAN_IN = 4
+
+
+class Engine(ABC):
+    """Something that runs functions elsewhere: threads, processes, a cluster."""
+
+    @abstractmethod
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return a task that calls a function; arguments may be tasks, and lists of them."""
+
+    @abstractmethod
+    def result(self, task: Any) -> Any:
+        """Wait for a task and return what its function returned, or raise what it raised."""
+
+
+def fit_pieces(
+    estimator: Any,
+    data: tuple[Outline, Sequence[Any]],
+    engine: Engine,
+    *,
+    classes: Any = None,
+    validation_rows: int | None = None,
+) -> Any:
+    """Fit an estimator to pieces that an engine sums up; the equation is solved here.
+
+    A task keeps no state, so one that is lost with its worker is simply repeated. Partial results
+    are added in the order of the data, a few at a time, so that no machine ever holds many of
+    them.
+
+    Parameters
+    ----------
+    estimator : MomentLearner
+        It is fitted in place.
+    data : tuple of Outline and sequence of Piece
+        What is known about the data, and its pieces or tasks that return them.
+    engine : Engine
+        Where to compute.
+    classes, validation_rows
+        As in `fit_batches`.
+
+    Returns
+    -------
+    estimator
+    """
+    outline, pieces = data
+    plan = plan_for(estimator, outline, classes, validation_rows)
+    parts = [engine.call(gather_piece, piece, plan) for piece in pieces]
+    while len(parts) > 1:
+        groups = [parts[start : start + _FAN_IN] for start in range(0, len(parts), _FAN_IN)]
+        parts = [engine.call(add_parts, group) for group in groups]
+    estimator.learn(engine.result(parts[0]))
+    remember_encoder(estimator, outline.encoder)
+    return estimator
+
+
+def add_parts(parts: list[Gathered]) -> Gathered:
+    """Add partial results in their order."""
+    return reduce(add, parts)
+
 
 Estimator = TypeVar("Estimator")
 _CONNECT_SECONDS = 10
@@ -249,3 +411,46 @@ def _best(block: NDArray, recogniser: Recogniser) -> NDArray:
 
 def _top_k(block: NDArray, recogniser: Recogniser, k: int) -> NDArray:
     return recogniser.rank(block, k).names
+
+
+# Tasks under way for each thread of the cluster, so that none waits for the next one.
+_AHEAD = 3
+
+
+def map_on_cluster(
+    client: Any,
+) -> Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]:
+    """Return a function like `map` whose calls run on a cluster, a few ahead of the reader.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+        The cluster.
+
+    Returns
+    -------
+    callable
+        From a function and items to the results, in the order of the items. A task that is lost
+        with its worker is done again.
+    """
+
+    def spread(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        pending: deque[Any] = deque()
+        most = _AHEAD * max(1, sum(client.nthreads().values()))
+        try:
+            for item in items:
+                pending.append(client.submit(function, item, pure=False))
+                if len(pending) >= most:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        except ZslearnError:
+            raise
+        except Exception as error:
+            if is_loss(error):
+                raise EngineError(client, error) from error
+            raise
+        finally:
+            client.cancel(list(pending))
+
+    return spread
