@@ -37,9 +37,13 @@ from zslearn.metrics import (
 )
 from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot import CalibratedStacking, PrototypeRegression, make_classifier
-from zslearn.zero_shot.bias import choose_gamma
-from zslearn.zero_shot.held_out import HeldOut, learned_temperatures
-from zslearn.zero_shot.rejection import Rejection, confidence_of_measures
+from zslearn.zero_shot.held_out import (
+    HeldOut,
+    Rejection,
+    choose_gamma,
+    confidence_of_measures,
+    learned_temperatures,
+)
 
 DATA = {"animals": "animals", "CUB": "xlsa17/CUB", "AWA1": "xlsa17/AWA1"}
 SPLITS = {

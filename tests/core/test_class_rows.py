@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from zslearn.core.class_rows import with_row
 from zslearn.core.nearest import Targets
 from zslearn.exceptions import InvalidTypeError
+from zslearn.zero_shot.candidates import with_row
 
 
 def states(P, metric):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from zslearn.core.simplex import project_to_simplex, simplex_codes
+from zslearn.zero_shot.synthesized.sse import project_to_simplex, simplex_codes
 
 
 def _slsqp(objective, n):

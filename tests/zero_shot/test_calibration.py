@@ -22,7 +22,7 @@ from zslearn.metrics import (
 )
 from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot import CalibratedStacking, ConSEClassifier, LegacyCUB, SAEClassifier
-from zslearn.zero_shot.bias import MAX_KEPT, choose_gamma
+from zslearn.zero_shot.held_out import MAX_KEPT, choose_gamma
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +178,7 @@ def test_the_chosen_gamma_beats_every_gamma_of_a_grid(data, task):
 def test_the_results_keep_some_of_the_biases_and_the_best(data, task, monkeypatch):
     clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0))
     curves = clf.fit(data.X[task.train], data.y[task.train]).curves_
-    monkeypatch.setattr("zslearn.zero_shot.bias.MAX_KEPT", 7)
+    monkeypatch.setattr("zslearn.zero_shot.held_out.MAX_KEPT", 7)
     few = choose_gamma(curves)
     assert few.best_params == clf.best_params_ == {"gamma": clf.gamma_}
     gammas = [point["gamma"] for point in few.cv_results["params"]]

@@ -15,10 +15,9 @@ from zslearn.zero_shot import (
     DirectSimilarityClassifier,
     IAPClassifier,
 )
-from zslearn.zero_shot.posterior.amp import absorption, transitions
+from zslearn.zero_shot.posterior.attributes import prior
 from zslearn.zero_shot.posterior.base import posterior
-from zslearn.zero_shot.posterior.binary_attributes import prior
-from zslearn.zero_shot.posterior.direct_similarity import related_weights
+from zslearn.zero_shot.posterior.similarity import absorption, related_weights, transitions
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError, TransductiveBatchError
 from zslearn.scale import fit_batches
 from zslearn.zero_shot import KernelESZSLClassifier, PSTClassifier, RRZSLClassifier
-from zslearn.zero_shot.transductive.pst import confident_labels, neighbor_graph, propagated
+from zslearn.zero_shot.pst import confident_labels, neighbor_graph, propagated
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,8 @@ from zslearn.zero_shot import (
     CalibratedStacking,
     ESZSLClassifier,
     SAEClassifier,
+    base,
     candidates,
-    prediction,
 )
 
 
@@ -259,7 +259,7 @@ def test_classes_added_by_many_threads_are_all_there(data):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_fork_while_classes_are_added_does_not_hang_the_child(data):
     clf = fitted(data)
-    with prediction._growing:
+    with base._growing:
         child = os.fork()
         if child == 0:
             signal.alarm(20)  # ends a child that hangs

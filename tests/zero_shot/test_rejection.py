@@ -20,7 +20,7 @@ from zslearn.zero_shot import (
     LegacyCUB,
     SAEClassifier,
 )
-from zslearn.zero_shot.rejection import LEARNED
+from zslearn.zero_shot.held_out import LEARNED
 
 KINDS = (*LEARNED, *MEASURES)
 

@@ -11,9 +11,9 @@ from zslearn.datasets import make_zero_shot
 from zslearn.estimator_checks import check_zero_shot_classifier
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot import JLSEClassifier, SSEClassifier, SSVocClassifier
-from zslearn.zero_shot.networks.ss_voc import neighbor_mask, vocabulary_loss
-from zslearn.zero_shot.synthesised.jlse import atoms, inferred_codes, match_matrix
-from zslearn.zero_shot.synthesised.sse import responses, similarity_loss
+from zslearn.zero_shot.ss_voc import neighbor_mask, vocabulary_loss
+from zslearn.zero_shot.synthesized.jlse import atoms, inferred_codes, match_matrix
+from zslearn.zero_shot.synthesized.sse import responses, similarity_loss
 
 QUICK = (
     SSEClassifier(kind="int", epochs=2),

@@ -7,19 +7,19 @@ import pytest
 from scipy.optimize import check_grad
 from sklearn.svm import LinearSVC
 
-from zslearn.core.phantoms import PhantomProblem
-from zslearn.core.synthesis import (
-    median_distance,
-    minimize_classifiers,
-    one_versus_other,
-    phantom_similarity,
-)
 from zslearn.datasets import make_zero_shot
 from zslearn.estimator_checks import check_zero_shot_classifier
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot import SynCClassifier
-from zslearn.zero_shot.synthesised.sync import LENGTH_WEIGHT
+from zslearn.zero_shot.synthesized.sync import (
+    LENGTH_WEIGHT,
+    PhantomProblem,
+    median_distance,
+    minimize_classifiers,
+    one_versus_other,
+    phantom_similarity,
+)
 
 LOSSES = ("ovo", "cs", "struct")
 

@@ -31,7 +31,7 @@ from zslearn.features.preprocessing import CORNERS
 from zslearn.metrics.accuracy import checked_k
 from zslearn.zero_shot import Recogniser, ZeroShotClassifier
 from zslearn.zero_shot.pipelines import last_step, steps_before
-from zslearn.zero_shot.score_form import ScoreForm
+from zslearn.zero_shot.scoring import ScoreForm
 
 # Old enough for every runtime of recent years; nothing newer is needed.
 OPSET = 18

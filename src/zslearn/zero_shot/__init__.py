@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from zslearn._optional import lazy_names
 from zslearn.zero_shot.registry import METHODS, make_classifier
-from zslearn.zero_shot.tags import ZeroShotTags
+from zslearn.zero_shot.scoring import ZeroShotTags
 
 if TYPE_CHECKING:
     from zslearn.zero_shot.auto.classifier import AutoZeroShotClassifier
@@ -12,34 +12,33 @@ if TYPE_CHECKING:
     from zslearn.zero_shot.calibration import CalibratedStacking
     from zslearn.zero_shot.explanation import Explanation
     from zslearn.zero_shot.legacy import LegacyAwA, LegacyCUB, LegacyImNet2
-    from zslearn.zero_shot.linear.eszsl import ESZSLClassifier
-    from zslearn.zero_shot.linear.eszsl_kernel import KernelESZSLClassifier
+    from zslearn.zero_shot.linear.eszsl import ESZSLClassifier, KernelESZSLClassifier
     from zslearn.zero_shot.linear.ridge import RidgeClassifierFS, RRZSLClassifier
     from zslearn.zero_shot.linear.sae import SAEClassifier
-    from zslearn.zero_shot.networks.ba_fc import BaFCClassifier
-    from zslearn.zero_shot.networks.mlzsc import MLZSCClassifier
-    from zslearn.zero_shot.networks.mtmdl import MTMDLClassifier
-    from zslearn.zero_shot.networks.ss_voc import SSVocClassifier
-    from zslearn.zero_shot.posterior.amp import AMPClassifier
+    from zslearn.zero_shot.networks import BaFCClassifier, MLZSCClassifier, MTMDLClassifier
+    from zslearn.zero_shot.posterior.attributes import DAPClassifier, IAPClassifier
     from zslearn.zero_shot.posterior.boosted_trees import BoostedTreesClassifier
-    from zslearn.zero_shot.posterior.conse import ConSEClassifier
-    from zslearn.zero_shot.posterior.dap import DAPClassifier
-    from zslearn.zero_shot.posterior.direct_similarity import DirectSimilarityClassifier
-    from zslearn.zero_shot.posterior.iap import IAPClassifier
+    from zslearn.zero_shot.posterior.similarity import (
+        AMPClassifier,
+        ConSEClassifier,
+        DirectSimilarityClassifier,
+    )
     from zslearn.zero_shot.prototypes.exem import EXEMClassifier
     from zslearn.zero_shot.prototypes.gfzsl import GFZSLClassifier
     from zslearn.zero_shot.prototypes.ncm import NCMClassifier
     from zslearn.zero_shot.prototypes.prototype_regression import PrototypeRegression
-    from zslearn.zero_shot.ranked import Ranking
-    from zslearn.zero_shot.ranking.ale import ALEClassifier
-    from zslearn.zero_shot.ranking.devise import DeViSEClassifier
-    from zslearn.zero_shot.ranking.ds_sje import DSSJEClassifier
-    from zslearn.zero_shot.ranking.sje import SJEClassifier
-    from zslearn.zero_shot.recogniser import Recogniser
-    from zslearn.zero_shot.synthesised.jlse import JLSEClassifier
-    from zslearn.zero_shot.synthesised.sse import SSEClassifier
-    from zslearn.zero_shot.synthesised.sync import SynCClassifier
-    from zslearn.zero_shot.transductive.pst import PSTClassifier
+    from zslearn.zero_shot.pst import PSTClassifier
+    from zslearn.zero_shot.ranking import (
+        ALEClassifier,
+        DeViSEClassifier,
+        DSSJEClassifier,
+        SJEClassifier,
+    )
+    from zslearn.zero_shot.recogniser import Ranking, Recogniser
+    from zslearn.zero_shot.ss_voc import SSVocClassifier
+    from zslearn.zero_shot.synthesized.jlse import JLSEClassifier
+    from zslearn.zero_shot.synthesized.sse import SSEClassifier
+    from zslearn.zero_shot.synthesized.sync import SynCClassifier
 
 __all__ = [
     "METHODS",
@@ -90,7 +89,7 @@ __getattr__, __dir__ = lazy_names(
         "BoostedTreesClassifier": "posterior.boosted_trees",
         "CalibratedStacking": "calibration",
         "Explanation": "explanation",
-        "Ranking": "ranked",
+        "Ranking": "recogniser",
         "Recogniser": "recogniser",
         "ZeroShotClassifier": "base",
         **{method.class_name: method.module for method in METHODS.values()},

@@ -22,17 +22,27 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import ClassKFold
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
-from zslearn.zero_shot.bias import choose_gamma
 from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.held_out import HeldOut, held_out_folds, learned_temperatures
-from zslearn.zero_shot.inputs import as_signatures, is_plain
+from zslearn.zero_shot.held_out import (
+    COEFFICIENTS,
+    LEARNED,
+    HeldOut,
+    Rejection,
+    choose_gamma,
+    confidence_of_measures,
+    held_out_folds,
+    learned_temperatures,
+)
+from zslearn.zero_shot.inputs import as_signatures, is_plain, refuses_weights
 from zslearn.zero_shot.pipelines import CLASSIFIER, features_of, frozen, last_step, steps_before
-from zslearn.zero_shot.ready_samples import queries_of, score_queries
-from zslearn.zero_shot.rejection import COEFFICIENTS, LEARNED, Rejection, confidence_of_measures
-from zslearn.zero_shot.score_form import ScoreForm
-from zslearn.zero_shot.settings import ForEachSetting, in_each_setting, is_auto
-from zslearn.zero_shot.tags import ZeroShotTags
-from zslearn.zero_shot.weights import refuses_weights
+from zslearn.zero_shot.recogniser import queries_of, score_queries
+from zslearn.zero_shot.scoring import (
+    ForEachSetting,
+    ScoreForm,
+    ZeroShotTags,
+    in_each_setting,
+    is_auto,
+)
 
 MAX_FOLDS = 10
 

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from zslearn.core.confidence import Labelled, fit_temperature
+from zslearn._parameters import Constraint, Number, Numbers
+from zslearn.core.confidence import (
+    MEASURES,
+    Labelled,
+    confidence_measures,
+    fit_confidence,
+    fit_temperature,
+    learned_confidence,
+    threshold_for_cost,
+    threshold_for_share,
+)
 from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
-from zslearn.model_selection import ClassKFold
+from zslearn.model_selection import Choice, ClassKFold, choose
 from zslearn.zero_shot.pipelines import features_of, last_step
-from zslearn.zero_shot.settings import SETTINGS
+from zslearn.zero_shot.scoring import SETTINGS
 
 # Held-out samples of a fold that temperature and threshold are learned from; a draw of more of
 # them would not change the second digit.
@@ -147,3 +157,194 @@ class _Rescored:
     def __call__(self, candidates: NDArray[Any]) -> NDArray[Any]:
         scores: NDArray[Any] = self.fitted.recogniser(candidates).scores(self.X)
         return scores
+
+
+# Biases kept in `cv_results_`; there are as many to choose from as samples.
+MAX_KEPT = 1000
+
+
+def choose_gamma(curves: Sequence[SeenUnseenCurve]) -> Choice:
+    """Choose the bias of highest harmonic mean, averaged over curves: exact, no grid.
+
+    Parameters
+    ----------
+    curves : sequence of SeenUnseenCurve
+        At least one.
+
+    Returns
+    -------
+    Choice
+        The middle of the interval in which the mean is highest, the lowest of equal intervals;
+        of the others about `MAX_KEPT` are kept.
+    """
+    # The mean of step functions is a step function: it can only change at a gap of one of them.
+    gaps = np.unique(np.concatenate([curve.gaps for curve in curves]))
+    inside = gaps if len(gaps) == 1 else gaps[:-1] + (gaps[1:] - gaps[:-1]) / 2
+    points = [{"gamma": gamma} for gamma in inside.tolist()]
+    choice = choose(points, curves, lambda curve: curve.harmonic_means[curve.indices_at(inside)])
+    return _thinned(choice, len(curves))
+
+
+def _thinned(choice: Choice, n_folds: int) -> Choice:
+    """Keep the best point and a number of others, spread evenly."""
+    params = choice.cv_results["params"]
+    spread = np.linspace(0, len(params) - 1, min(len(params), MAX_KEPT)).astype(np.intp)
+    kept = np.unique(np.append(spread, choice.best_index))
+    scores = [choice.cv_results[f"split{i}_test_score"][kept] for i in range(n_folds)]
+    return Choice.of([params[i] for i in kept], np.array(scores))
+
+
+# What a confidence can be learned to tell.
+LEARNED = ("right", "known")
+COEFFICIENTS = Constraint(
+    f"{len(MEASURES) + 1} numbers, for {', '.join(MEASURES)} and the intercept",
+    lambda value: Numbers(Number()).allows(value) and len(value) == len(MEASURES) + 1,
+)
+
+
+class Answers(NamedTuple):
+    """Answers to samples of known and unknown classes.
+
+    Attributes
+    ----------
+    measures : ndarray of shape (n_samples, 5)
+        How sure each is, see `core.confidence`.
+    known, right : ndarray of bool of shape (n_samples,)
+        Whether the class of the sample was a candidate, and the answer.
+    weights : ndarray of shape (n_samples,)
+        What each counts.
+    """
+
+    measures: NDArray[np.float64]
+    known: NDArray[np.bool_]
+    right: NDArray[np.bool_]
+    weights: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """How the confidence of answers is found, and how many answers it may cost.
+
+    Attributes
+    ----------
+    confidence : str or mapping
+        Name of a measure, "right" or "known" to learn one, or coefficients by setting.
+    max_rejected : float
+        Share of known samples that may be rejected.
+    reject_cost : float or None
+        Cost of rejecting a known sample, if the threshold goes by cost.
+    random_state : int or None
+        Which classes are unknown together.
+    """
+
+    confidence: str | Mapping[str, ArrayLike]
+    max_rejected: float
+    reject_cost: float | None
+    random_state: int | None
+
+    def learn(
+        self, folds: Sequence[HeldOut], gamma: float, temperatures: Mapping[str, float]
+    ) -> tuple[dict[str, NDArray[np.float64]], dict[str, float | None]]:
+        """Learn confidence and threshold for each setting; those of all candidates if need be.
+
+        Parameters
+        ----------
+        folds : sequence of HeldOut
+            What was held out.
+        gamma : float
+            The bias against seen classes.
+        temperatures : mapping of str to float
+            What makes probabilities of scores, by setting.
+
+        Returns
+        -------
+        coefficients : dict of str to ndarray
+            Of a learned confidence, by setting; empty if it is a measure.
+        thresholds : dict of str to float or None
+            None if there is no fold with an unknown class and two candidates.
+        """
+        coefficients, thresholds = self._given(), dict[str, float | None]()
+        for setting in SETTINGS:
+            answers = open_answers(folds, setting, gamma, temperatures[setting], self.random_state)
+            if answers is None:
+                thresholds[setting] = thresholds.get("all")
+                if "all" in coefficients:
+                    coefficients.setdefault(setting, coefficients["all"])
+                continue
+            if (learned := self._learned(answers)) is not None:
+                coefficients[setting] = learned
+            mixed = coefficients.get(setting)
+            confidence = confidence_of_measures(answers.measures, self.confidence, mixed)
+            thresholds[setting] = self._threshold(answers, confidence)
+        return coefficients, thresholds
+
+    def _given(self) -> dict[str, NDArray[np.float64]]:
+        """Return coefficients given as a parameter."""
+        if not isinstance(self.confidence, Mapping):
+            return {}
+        return {name: np.asarray(row, dtype=float) for name, row in self.confidence.items()}
+
+    def _learned(self, answers: Answers) -> NDArray[np.float64] | None:
+        """Return how measures are mixed, None for a single one."""
+        truth = answers.right if self.confidence == "right" else answers.known
+        if self.confidence not in LEARNED or truth.all() or not truth.any():
+            return None
+        return fit_confidence(answers.measures, truth, answers.weights)
+
+    def _threshold(self, answers: Answers, confidence: NDArray[np.float64]) -> float:
+        known, weights = answers.known, answers.weights
+        if self.reject_cost is None:
+            return threshold_for_share(confidence[known], weights[known], self.max_rejected)
+        # Kept: 0 if right, else 1. Rejected: the cost if known, else 0.
+        gain = np.where(known, self.reject_cost, 0.0) - np.where(answers.right, 0.0, 1.0)
+        return threshold_for_cost(confidence, gain * weights)
+
+
+def open_answers(
+    folds: Sequence[HeldOut],
+    setting: str,
+    gamma: float,
+    temperature: float,
+    random_state: int | None,
+) -> Answers | None:
+    """Answer the samples of folds with part of the pseudo-unseen classes taken from the candidates.
+
+    Parameters
+    ----------
+    folds : sequence of HeldOut
+        What was held out.
+    setting : {"all", "unseen"}
+        Which classes are candidates, besides those that are unknown.
+    gamma, temperature : float
+        The bias against seen classes, and what makes probabilities of scores.
+    random_state : int or None
+        Which classes are unknown together.
+
+    Returns
+    -------
+    Answers or None
+        None if no fold has two candidates and an unknown class.
+    """
+    found = []
+    for fold in folds:
+        for unknown in fold.unknown_parts(random_state):
+            candidates = np.setdiff1d(fold.candidates(setting), unknown)
+            if len(candidates) < 2:
+                continue
+            rows = np.isin(fold.y, fold.candidates(setting))
+            scores = fold.biased(candidates, gamma)[rows]
+            y = fold.y[rows]
+            answer = candidates[scores.argmax(axis=1)]
+            measures = confidence_measures(scores, temperature)
+            weights = fold.side_weights(rows, unknown)
+            found.append((measures, np.isin(y, candidates), answer == y, weights))
+    return Answers(*map(np.concatenate, zip(*found, strict=True))) if found else None
+
+
+def confidence_of_measures(
+    measures: NDArray[np.float64], kind: Any, coefficients: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return a learned mixture of measures, or one of them: the best score where none is named."""
+    if coefficients is not None:
+        return learned_confidence(measures, coefficients)
+    return measures[:, MEASURES.index(kind) if kind in MEASURES else 0]

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from zslearn._parameters import Constraint, check_value
-from zslearn.exceptions import InvalidInputError, ZslearnWarning
+from zslearn.core.nearest import well_scaled
+from zslearn.exceptions import (
+    InvalidInputError,
+    InvalidTypeError,
+    UnknownClassError,
+    ZslearnWarning,
+)
 from zslearn.signatures import Signatures
 
 # So many numbers are looked at faster than scikit-learn finds out what holds them.
@@ -98,3 +106,98 @@ def one_row(x: Any) -> Any:
             "such as X[0]."
         )
     return row.reshape(1, -1)
+
+
+def normalized_signatures(vectors: NDArray, names: NDArray, norm: str | None) -> NDArray:
+    """Scale each signature to unit length if `norm` is "l2"; a signature of zeros is refused."""
+    if norm is None:
+        return vectors
+    scaled, squares, _ = well_scaled(vectors)
+    if not squares.all():
+        raise InvalidInputError(
+            f"the signature of class {names[(squares == 0).argmax()]!s} holds only zeros, so it "
+            "has no direction to compare. Give it values, drop the class, or use "
+            "signature_norm=None."
+        )
+    return np.asarray(scaled * (1.0 / np.sqrt(squares))[:, None])
+
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def refuses_weights(fit: Fit) -> Fit:
+    """Decorate a ``fit(X, y)`` so that it refuses weights in one line that says who takes them.
+
+    The signature stays without ``sample_weight``, which is how scikit-learn knows.
+
+    Examples
+    --------
+    >>> class Learner:
+    ...     @refuses_weights
+    ...     def fit(self, X, y):
+    ...         return self
+    >>> Learner().fit([[1.0]], ["cat"], sample_weight=[1.0])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    zslearn.exceptions.InvalidTypeError: Learner takes no sample_weight. Leave it out, or use ...
+    """
+
+    @wraps(fit)
+    def refusing(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if kwargs.pop("sample_weight", None) is not None:
+            raise InvalidTypeError(
+                f"{type(self).__name__} takes no sample_weight. Leave it out, or use a method that "
+                "learns from moments: PrototypeRegression, SAEClassifier, ESZSLClassifier, "
+                "RRZSLClassifier, RidgeClassifierFS."
+            )
+        return fit(self, *args, **kwargs)
+
+    return cast(Fit, refusing)
+
+
+def announced_classes(
+    classes: ArrayLike | None, before: NDArray | None, table: Signatures
+) -> NDArray | None:
+    """Return the classes announced for all batches, checked.
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_classes,) or None
+        What this call of `partial_fit` was given.
+    before : ndarray of shape (n_classes,) or None
+        What the first one was given.
+    table : Signatures
+        Every announced class must have a signature.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,) or None
+        Sorted; None if nothing was announced.
+
+    Examples
+    --------
+    >>> announced_classes(["dog", "cat"], None, Signatures.one_hot(["cat", "dog"])).tolist()
+    ['cat', 'dog']
+    """
+    if classes is None:
+        return before
+    names = np.unique(np.asarray(classes))
+    if before is not None and not np.array_equal(names, before):
+        raise InvalidInputError(
+            "classes must be the same in every call of partial_fit; before they were "
+            f"{', '.join(map(str, before[:5]))}{', ...' if len(before) > 5 else ''}. "
+            "Leave it out after the first call."
+        )
+    missing = [name for name in names.tolist() if name not in table]
+    if missing:
+        raise UnknownClassError(missing, list(table), "Add a row or leave it out of classes.")
+    return names
+
+
+def check_announced(labels: NDArray, announced: NDArray | None) -> None:
+    """Refuse labels of a batch that are not among the announced classes, if there are any."""
+    others = labels[:0] if announced is None else np.setdiff1d(labels, announced)
+    if announced is not None and len(others):
+        raise InvalidInputError(
+            f"y holds {others[0]!s}, which is not one of the {len(announced)} classes announced to "
+            "partial_fit. Announce it in the first call, or leave out classes=."
+        )

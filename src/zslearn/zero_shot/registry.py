@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zslearn.exceptions import InvalidInputError, closest_name
-from zslearn.zero_shot.tags import ZeroShotTags
+from zslearn.zero_shot.scoring import ZeroShotTags
 
 if TYPE_CHECKING:
     from zslearn.zero_shot.base import ZeroShotClassifier
@@ -121,7 +121,7 @@ METHODS: dict[str, Method] = {
         ZeroShotTags(reference="Romera-Paredes & Torr, ICML 2015"),
     ),
     "sje": Method(
-        "ranking.sje:SJEClassifier",
+        "ranking:SJEClassifier",
         "SJE",
         ZeroShotTags(
             closed_form=False,
@@ -131,7 +131,7 @@ METHODS: dict[str, Method] = {
         ),
     ),
     "ale": Method(
-        "ranking.ale:ALEClassifier",
+        "ranking:ALEClassifier",
         "ALE",
         ZeroShotTags(
             closed_form=False,
@@ -140,12 +140,12 @@ METHODS: dict[str, Method] = {
         ),
     ),
     "devise": Method(
-        "ranking.devise:DeViSEClassifier",
+        "ranking:DeViSEClassifier",
         "DeViSE",
         ZeroShotTags(closed_form=False, deterministic=False, reference="Frome et al., NIPS 2013"),
     ),
     "ds-sje": Method(
-        "ranking.ds_sje:DSSJEClassifier",
+        "ranking:DSSJEClassifier",
         "DS-SJE (given text embeddings)",
         ZeroShotTags(
             closed_form=False,
@@ -154,44 +154,44 @@ METHODS: dict[str, Method] = {
         ),
     ),
     "sync-ovo": Method(
-        "synthesised.sync:SynCClassifier", "SynC (one-vs-other)", _SYNC, parameters={"loss": "ovo"}
+        "synthesized.sync:SynCClassifier", "SynC (one-vs-other)", _SYNC, parameters={"loss": "ovo"}
     ),
     "sync-cs": Method(
-        "synthesised.sync:SynCClassifier",
+        "synthesized.sync:SynCClassifier",
         "SynC (Crammer–Singer)",
         _SYNC,
         cost="minutes",
         parameters={"loss": "cs"},
     ),
     "sync-struct": Method(
-        "synthesised.sync:SynCClassifier",
+        "synthesized.sync:SynCClassifier",
         "SynC (struct)",
         _SYNC,
         cost="minutes",
         parameters={"loss": "struct"},
     ),
     "eszsl-kernel": Method(
-        "linear.eszsl_kernel:KernelESZSLClassifier",
+        "linear.eszsl:KernelESZSLClassifier",
         "ESZSL (kernel)",
         ZeroShotTags(reference="Romera-Paredes & Torr, ICML 2015"),
     ),
     "dap": Method(
-        "posterior.dap:DAPClassifier",
+        "posterior.attributes:DAPClassifier",
         "DAP",
         _LAMPERT,
     ),
     "iap": Method(
-        "posterior.iap:IAPClassifier",
+        "posterior.attributes:IAPClassifier",
         "IAP",
         _LAMPERT,
     ),
     "conse": Method(
-        "posterior.conse:ConSEClassifier",
+        "posterior.similarity:ConSEClassifier",
         "ConSE",
         ZeroShotTags(closed_form=False, reference="Norouzi et al., ICLR 2014"),
     ),
     "direct-similarity": Method(
-        "posterior.direct_similarity:DirectSimilarityClassifier",
+        "posterior.similarity:DirectSimilarityClassifier",
         "Direct similarity",
         ZeroShotTags(closed_form=False, reference="Rohrbach, Stark & Schiele, CVPR 2011"),
     ),
@@ -213,7 +213,7 @@ METHODS: dict[str, Method] = {
         ZeroShotTags(reference="Changpinyo, Chao & Sha, ICCV 2017"),
     ),
     "pst": Method(
-        "transductive.pst:PSTClassifier",
+        "pst:PSTClassifier",
         "PST",
         ZeroShotTags(
             transductive=True,
@@ -224,7 +224,7 @@ METHODS: dict[str, Method] = {
         ),
     ),
     "amp": Method(
-        "posterior.amp:AMPClassifier",
+        "posterior.similarity:AMPClassifier",
         "AMP",
         ZeroShotTags(
             closed_form=False,
@@ -234,7 +234,7 @@ METHODS: dict[str, Method] = {
         ),
     ),
     "ba-fc": Method(
-        "networks.ba_fc:BaFCClassifier",
+        "networks:BaFCClassifier",
         "Ba et al. (fc)",
         ZeroShotTags(
             closed_form=False,
@@ -243,32 +243,32 @@ METHODS: dict[str, Method] = {
         ),
     ),
     "mtmdl": Method(
-        "networks.mtmdl:MTMDLClassifier",
+        "networks:MTMDLClassifier",
         "MTMDL",
         ZeroShotTags(
             closed_form=False, deterministic=False, reference="Yang & Hospedales, ICLR 2015"
         ),
     ),
     "mlzsc": Method(
-        "networks.mlzsc:MLZSCClassifier",
+        "networks:MLZSCClassifier",
         "MLZSC (Bucher et al.)",
         ZeroShotTags(
             closed_form=False, deterministic=False, reference="Bucher, Herbin & Jurie, ECCV 2016"
         ),
     ),
     "ss-voc": Method(
-        "networks.ss_voc:SSVocClassifier",
+        "ss_voc:SSVocClassifier",
         "SS-Voc",
         ZeroShotTags(closed_form=False, reference="Fu & Sigal, CVPR 2016"),
     ),
     "sse-int": Method(
-        "synthesised.sse:SSEClassifier", "SSE (INT)", _SSE, parameters={"kind": "int"}
+        "synthesized.sse:SSEClassifier", "SSE (INT)", _SSE, parameters={"kind": "int"}
     ),
     "sse-relu": Method(
-        "synthesised.sse:SSEClassifier", "SSE (ReLU)", _SSE, parameters={"kind": "relu"}
+        "synthesized.sse:SSEClassifier", "SSE (ReLU)", _SSE, parameters={"kind": "relu"}
     ),
     "jlse": Method(
-        "synthesised.jlse:JLSEClassifier",
+        "synthesized.jlse:JLSEClassifier",
         "JLSE",
         ZeroShotTags(closed_form=False, reference="Zhang & Saligrama, CVPR 2016"),
     ),

@@ -17,8 +17,7 @@ from zslearn.model_selection import ClassKFold
 from zslearn.reproduce.runs.class_splits import class_split
 from zslearn.reproduce.specification import Run
 from zslearn.zero_shot import CalibratedStacking, make_classifier
-from zslearn.zero_shot.held_out import held_out_folds
-from zslearn.zero_shot.rejection import LEARNED, Rejection
+from zslearn.zero_shot.held_out import LEARNED, Rejection, held_out_folds
 
 CONFIDENCES = (*LEARNED, *MEASURES)
 CURVE_POINTS = 100

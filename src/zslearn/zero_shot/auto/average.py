@@ -17,7 +17,7 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
 from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.inputs import as_signatures, single
+from zslearn.zero_shot.inputs import as_signatures, refuses_weights, single
 from zslearn.zero_shot.pipelines import (
     CLASSIFIER,
     features_of,
@@ -25,9 +25,8 @@ from zslearn.zero_shot.pipelines import (
     last_step,
     set_signatures,
 )
+from zslearn.zero_shot.scoring import ZeroShotTags
 from zslearn.zero_shot.search import even_rows
-from zslearn.zero_shot.tags import ZeroShotTags
-from zslearn.zero_shot.weights import refuses_weights
 
 # Training rows that the scale of a member is measured on.
 _ROWS = 500

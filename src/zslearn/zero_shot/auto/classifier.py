@@ -38,11 +38,9 @@ from zslearn.zero_shot.auto.rows import leaderboard_rows, results_of
 from zslearn.zero_shot.auto.taking import optimism_of, taken_of
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, remedy
 from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.inputs import as_signatures, single
+from zslearn.zero_shot.inputs import as_signatures, refuses_weights, single
 from zslearn.zero_shot.pipelines import frozen
-from zslearn.zero_shot.score_form import ScoreForm
-from zslearn.zero_shot.tags import ZeroShotTags
-from zslearn.zero_shot.weights import refuses_weights
+from zslearn.zero_shot.scoring import ScoreForm, ZeroShotTags
 
 MAX_FOLDS = 5
 

@@ -25,7 +25,7 @@ from zslearn.zero_shot.base import Features, ZeroShotClassifier
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import is_cv
 from zslearn.zero_shot.moment_classifier import MomentClassifier
-from zslearn.zero_shot.score_form import Branch, ScoreForm
+from zslearn.zero_shot.scoring import Branch, ScoreForm
 from zslearn.zero_shot.search import Point, choose_parameters, grid_points
 
 

@@ -28,14 +28,12 @@ from zslearn.core.rows import checked_weights, without_weightless
 from zslearn.core.sylvester import Method
 from zslearn.core.threads import limits_blas
 from zslearn.signatures import Signatures
-from zslearn.zero_shot.announced_classes import announced_classes, check_announced
 from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.inputs import as_signatures, is_cv
+from zslearn.zero_shot.inputs import announced_classes, as_signatures, check_announced, is_cv
 from zslearn.zero_shot.moment_classifier import MomentClassifier
-from zslearn.zero_shot.score_form import Branch, ScoreForm
+from zslearn.zero_shot.scoring import Branch, ScoreForm, ZeroShotTags
 from zslearn.zero_shot.search import Choice, Point, choose
-from zslearn.zero_shot.tags import ZeroShotTags
 
 DIRECTIONS = ("decode", "encode", "both")
 WAYS: tuple[Direction, Direction] = ("encode", "decode")

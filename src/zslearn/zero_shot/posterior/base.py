@@ -7,17 +7,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import softmax
+from sklearn.base import BaseEstimator, clone, is_classifier
 
-from zslearn._parameters import Number, Whole
-from zslearn.core.logistic import Axes, LogisticModel
+from zslearn._parameters import Constraint, Either, Number, Whole
+from zslearn._progress import report
+from zslearn.core.logistic import Axes, LogisticModel, Progress, fit_logistic, logits
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.posterior.given_classifier import CLASSIFIER, GivenClassifier
-from zslearn.zero_shot.posterior.seen_classifier import (
-    fit_seen_classifier,
-    forget_logistic,
-    iteration_lines,
-    seen_logits,
+from zslearn.zero_shot.posterior.attributes import (
+    fit_naive_bayes,
+    is_plain_bayes,
+    naive_bayes_probabilities,
 )
 from zslearn.zero_shot.search import (
     DEALS,
@@ -29,6 +30,130 @@ from zslearn.zero_shot.search import (
     held_out_accuracy,
     unseen_class_folds,
 )
+
+
+def fit_seen_classifier(
+    Z: NDArray,
+    y: NDArray[np.intp],
+    axes: Axes,
+    *,
+    penalty: float,
+    max_iter: int,
+    progress: Progress | None = None,
+) -> LogisticModel:
+    """Fit multinomial logistic regression on class indices.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, n_axes)
+        Normalized features, as coordinates along `axes`.
+    y : ndarray of shape (n_samples,)
+        Class indices 0 .. n_seen - 1, each present.
+    axes : Axes
+        Principal axes of the features.
+    penalty : float
+        See `zslearn.core.logistic.fit_logistic`.
+    max_iter : int
+        Maximum number of iterations.
+    progress : callable, optional
+        Called with the number and the loss of each iteration.
+
+    Returns
+    -------
+    LogisticModel
+        On coordinates.
+    """
+    return fit_logistic(
+        Z,
+        y,
+        "softmax",
+        axes,
+        penalty=penalty,
+        max_iter=max_iter,
+        progress=progress,
+    )
+
+
+def iteration_lines(estimator: Any) -> Progress | None:
+    """Lines about every tenth iteration, from verbose=2 on."""
+    if estimator.verbose < 2:
+        return None
+    name = type(estimator).__name__
+    return lambda i, loss: report(i % 10 == 0, f"[{name}] iteration {i}: loss {loss:.5f}")
+
+
+def forget_logistic(model: Any) -> None:
+    """Remove the logistic regression of an earlier fit."""
+    for name in ("coef_", "intercept_", "n_iter_"):
+        vars(model).pop(name, None)
+
+
+def seen_logits(model: Any, X: Any) -> NDArray:
+    """Return logits of shape (n_samples, n_seen) from an estimator's `coef_` and `intercept_`."""
+    if sparse.issparse(X):
+        return np.asarray(X @ model.coef_.astype(X.dtype)) + model.intercept_.astype(X.dtype)
+    return logits(X, model.coef_, model.intercept_)
+
+
+# Probabilities below this count as this, so that their logarithms are finite.
+_LEAST = 1e-12
+
+
+def _gives_probabilities(value: Any) -> bool:
+    estimator = isinstance(value, BaseEstimator) and is_classifier(value)
+    return estimator and hasattr(value, "predict_proba")
+
+
+CLASSIFIER = Either(
+    None, Constraint("a scikit-learn classifier with predict_proba", _gives_probabilities)
+)
+
+
+class GivenClassifier(NamedTuple):
+    """A fitted classifier of the seen classes, numbered from 0."""
+
+    fitted: Any
+
+    @classmethod
+    def fit(cls, classifier: Any, X: NDArray, y: NDArray[np.intp]) -> GivenClassifier:
+        """Fit a clone on class indices, each of them present."""
+        return cls(clone(classifier).fit(X, y))
+
+    def logits(self, X: NDArray) -> NDArray:
+        """Return the logarithms of its probabilities, of shape (n_samples, n_seen)."""
+        return np.log(np.maximum(self.fitted.predict_proba(X), _LEAST))
+
+
+class GivenAttributeClassifiers(NamedTuple):
+    """A fitted yes/no classifier for each attribute; None where all seen classes agree."""
+
+    fitted: list[Any]
+
+    @classmethod
+    def fit(cls, classifier: Any, X: NDArray, targets: NDArray) -> GivenAttributeClassifiers:
+        """Fit a clone for each column of zeros and ones, of shape (n_samples, n_dimensions)."""
+        if is_plain_bayes(classifier):
+            return cls(fit_naive_bayes(classifier, X, targets))
+        return cls(
+            [
+                clone(classifier).fit(X, column) if np.ptp(column) else None
+                for column in targets.T.astype(np.intp)
+            ]
+        )
+
+    def probabilities(self, X: NDArray) -> NDArray:
+        """Return the probability of each attribute; 0.5 of those nothing is known about."""
+        known = [i for i, one in enumerate(self.fitted) if one is not None]
+        if known and all(is_plain_bayes(self.fitted[i]) for i in known):
+            P = np.full((len(X), len(self.fitted)), 0.5)
+            P[:, known] = naive_bayes_probabilities([self.fitted[i] for i in known], X)
+            return P
+        columns = [
+            np.full(len(X), 0.5) if one is None else one.predict_proba(X)[:, 1]
+            for one in self.fitted
+        ]
+        return np.stack(columns, axis=1)
+
 
 # Parameters are chosen on at most this many samples; the final model learns from all.
 _SEARCH_ROWS = 3000

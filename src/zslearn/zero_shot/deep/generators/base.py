@@ -23,7 +23,7 @@ from zslearn.zero_shot.deep.generators.softmax import (
     fit_softmax_by_steps,
     fit_softmaxes_by_steps,
 )
-from zslearn.zero_shot.normalization import normalized_signatures
+from zslearn.zero_shot.inputs import normalized_signatures
 from zslearn.zero_shot.search import (
     Fold,
     Point,

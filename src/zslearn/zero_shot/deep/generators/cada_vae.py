@@ -16,8 +16,8 @@ from zslearn.zero_shot.deep.generators.base import (
     evenly,
     noise_for,
 )
+from zslearn.zero_shot.scoring import ZeroShotTags
 from zslearn.zero_shot.search import Point
-from zslearn.zero_shot.tags import ZeroShotTags
 
 
 class CADAVAEClassifier(GenerativeClassifier):

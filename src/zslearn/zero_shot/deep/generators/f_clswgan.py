@@ -17,7 +17,7 @@ from zslearn.zero_shot.deep.generators.base import (
     noise_for,
 )
 from zslearn.zero_shot.deep.generators.softmax import fit_softmax_by_steps
-from zslearn.zero_shot.tags import ZeroShotTags
+from zslearn.zero_shot.scoring import ZeroShotTags
 
 # Of the softmax of the seen classes that judges synthesised samples.
 SEEN_EPOCHS = 50

@@ -11,7 +11,7 @@ from scipy.special import expit
 from zslearn._parameters import Number, Whole
 from zslearn.core.descent import forward
 from zslearn.zero_shot.deep.generators.base import Arrays, Game, GenerativeClassifier, noise_for
-from zslearn.zero_shot.tags import ZeroShotTags
+from zslearn.zero_shot.scoring import ZeroShotTags
 
 
 class FVAEGANClassifier(GenerativeClassifier):

@@ -13,7 +13,7 @@ from zslearn.core.descent import forward
 from zslearn.core.nearest import unit_rows
 from zslearn.zero_shot.deep.generators.base import Arrays, Game, noise_for
 from zslearn.zero_shot.deep.generators.f_vaegan import FVAEGANClassifier
-from zslearn.zero_shot.tags import ZeroShotTags
+from zslearn.zero_shot.scoring import ZeroShotTags
 
 SLOPE = 0.2
 

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from zslearn._parameters import Either, Instance, Number, Whole
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.candidates import Candidates
-from zslearn.zero_shot.posterior.conse import ConSEClassifier
+from zslearn.zero_shot.posterior.similarity import ConSEClassifier
 from zslearn.zero_shot.recogniser import Recogniser
-from zslearn.zero_shot.tags import ZeroShotTags
+from zslearn.zero_shot.scoring import ZeroShotTags
 
 GRAPHS = ("scores", "features")
 # Steps of F ← α S F + (1 − α) Z; 0.8⁶⁰ is 1.5e-6, beyond which nothing moves.

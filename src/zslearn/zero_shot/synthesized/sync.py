@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
+from scipy.optimize import minimize
+from scipy.spatial.distance import cdist, pdist
+from scipy.special import softmax
 from sklearn.cluster import KMeans
 
 from zslearn._parameters import Either, Flag, Number, Whole
 from zslearn.core.losses import structured_hinge
 from zslearn.core.nearest import Targets
-from zslearn.core.phantoms import PhantomProblem
-from zslearn.core.synthesis import (
-    median_distance,
-    minimize_classifiers,
-    one_versus_other,
-    phantom_similarity,
-)
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.score_form import Branch, ScoreForm
+from zslearn.zero_shot.scoring import Branch, ScoreForm, ZeroShotTags
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -30,7 +27,182 @@ from zslearn.zero_shot.search import (
     held_out_accuracy,
     unseen_class_folds,
 )
-from zslearn.zero_shot.tags import ZeroShotTags
+
+Array = NDArray[Any]
+
+
+def median_distance(S: Array) -> float:
+    """Return the median distance between two rows; 1 if no two rows differ."""
+    median = float(np.median(pdist(S))) if len(S) > 1 else 0.0
+    return median if median > 0 else 1.0
+
+
+def phantom_similarity(A: Array, B: Array, scale: float) -> NDArray[np.float64]:
+    """Return softmax over phantoms r of −scale · ‖a_c − b_r‖².
+
+    Parameters
+    ----------
+    A : ndarray of shape (n_classes, n_dimensions)
+        Signatures of the classes.
+    B : ndarray of shape (n_phantoms, n_dimensions)
+        Coordinates of the phantom classes.
+    scale : float
+        How fast the similarity falls with the distance.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_phantoms)
+        Rows sum to one.
+    """
+    return softmax(-scale * cdist(A, B, "sqeuclidean"), axis=1)
+
+
+def one_versus_other(F: Array, y: NDArray[np.intp]) -> tuple[float, Array]:
+    """Return the mean over samples and classes of [1 ∓ F]₊² and its gradient in F.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n_samples, n_classes)
+        Scores; the true class should reach 1, the others −1.
+    y : ndarray of shape (n_samples,)
+        True class of each row.
+
+    Returns
+    -------
+    loss : float
+    gradient : ndarray of shape (n_samples, n_classes)
+    """
+    target = np.full_like(F, -1.0)
+    target[np.arange(len(y)), y] = 1.0
+    hinge = np.maximum(0.0, 1.0 - target * F)
+    return float((hinge * hinge).mean()), -2.0 / F.size * target * hinge
+
+
+def minimize_classifiers(
+    start: Array,
+    X: Array,
+    y: NDArray[np.intp],
+    loss: Callable[[Array, NDArray[np.intp]], tuple[float, Array]],
+    lam: float,
+    mixing: Array | None = None,
+    *,
+    max_iter: int = 100,
+) -> tuple[Array, int]:
+    """Minimize loss(X Wᵀ) + (λ/2)‖W‖² over W, or over V with W = mixing · V, by L-BFGS.
+
+    Parameters
+    ----------
+    start : ndarray of shape (n_classes or n_phantoms, n_features)
+        Where to begin.
+    X : ndarray of shape (n_samples, n_features)
+        Features.
+    y : ndarray of shape (n_samples,)
+        True class of each row.
+    loss : callable
+        ``loss(F, y)`` returns a value and its gradient in F.
+    lam : float
+        λ.
+    mixing : ndarray of shape (n_classes, n_phantoms), optional
+        Similarities of classes and phantoms.
+    max_iter : int
+        Maximum number of L-BFGS iterations.
+
+    Returns
+    -------
+    solution : ndarray, shaped as `start`
+        W or V.
+    n_iter : int
+        Iterations taken.
+    """
+
+    def objective(flat: Array) -> tuple[float, Array]:
+        V = flat.reshape(start.shape)
+        W = V if mixing is None else mixing @ V
+        value, G = loss(X @ W.T.astype(X.dtype), y)
+        gradient = (G.T @ X).astype(np.float64) + lam * W
+        if mixing is not None:
+            gradient = mixing.T @ gradient
+        return value + lam / 2.0 * float(np.vdot(W, W)), gradient.ravel()
+
+    flat = np.asarray(start, dtype=np.float64).ravel()
+    # The loss is a mean, so its gradient is small: stop relative to where it starts.
+    tolerance = 1e-4 * float(np.abs(objective(flat)[1]).max())
+    options = {"maxiter": max_iter, "gtol": tolerance, "ftol": 1e-9, "maxls": 10}
+    found = minimize(objective, flat, jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(found.x).reshape(start.shape), int(found.nit)
+
+
+@dataclass(frozen=True)
+class PhantomProblem:
+    """The objective of SynC as a function of the coordinates of its phantoms.
+
+    With classifiers V of the phantoms given, mixtures M put the phantoms at ``B = M A``, and
+    ``W = S(B) V`` are the classifiers of the seen classes. The objective is (Changpinyo et al.)::
+
+        loss(X Wᵀ) + (λ/2)‖W‖² + η Σ |M| + (κ/2) Σ_r (‖b_r‖² − h²)²
+
+    with h² the mean squared length of the seen signatures.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Features.
+    y : ndarray of shape (n_samples,)
+        True class of each row.
+    A : ndarray of shape (n_seen, n_dimensions)
+        Signatures of the seen classes.
+    loss : callable
+        ``loss(F, y)`` returns a value and its gradient in F.
+    lam, scale, sparsity, length : float
+        λ, the sharpness of the similarity, η and κ.
+    """
+
+    X: Array
+    y: NDArray[np.intp]
+    A: Array
+    loss: Callable[[Array, NDArray[np.intp]], tuple[float, Array]]
+    lam: float
+    scale: float
+    sparsity: float
+    length: float
+
+    def value(self, M: Array, V: Array) -> tuple[float, Array]:
+        """Return the objective without η Σ |M|, and its gradient in M."""
+        B = M @ self.A
+        S = phantom_similarity(self.A, B, self.scale)
+        W = S @ V
+        value, G = self.loss(self.X @ W.T.astype(self.X.dtype), self.y)
+        excess = np.einsum("ij,ij->i", B, B) - float(np.mean(np.sum(self.A**2, axis=1)))
+        total = value + self.lam / 2 * float(np.vdot(W, W)) + self.length / 2 * excess @ excess
+        in_S = ((G.T @ self.X).astype(np.float64) + self.lam * W) @ V.T
+        # S is a softmax of −scale · D with D the squared distances.
+        in_D = -self.scale * S * (in_S - np.sum(S * in_S, axis=1, keepdims=True))
+        in_B = 2 * (in_D.sum(axis=0)[:, None] * B - in_D.T @ self.A)
+        in_B += 2 * self.length * excess[:, None] * B
+        return float(total), in_B @ self.A.T
+
+    def minimized(self, M: Array, V: Array, max_iter: int = 25) -> Array:
+        """Return better mixtures, by L-BFGS on the positive and negative parts of M."""
+        size = M.size
+
+        def objective(parts: Array) -> tuple[float, Array]:
+            value, gradient = self.value((parts[:size] - parts[size:]).reshape(M.shape), V)
+            flat = gradient.ravel()
+            both = np.concatenate([flat, -flat]) + self.sparsity
+            return value + self.sparsity * float(parts.sum()), both
+
+        start = np.concatenate([np.maximum(M, 0).ravel(), np.maximum(-M, 0).ravel()])
+        found = minimize(
+            objective,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, None)] * (2 * size),
+            options={"maxiter": max_iter},
+        )
+        best = np.asarray(found.x)
+        return (best[:size] - best[size:]).reshape(M.shape)
+
 
 LOSSES = ("ovo", "cs", "struct")
 # Turns of learning the coordinates of phantoms, and what holds their lengths to the signatures'.

@@ -1,1 +1,0 @@
-"""Small networks with hand-written gradients."""

@@ -1,1 +1,0 @@
-"""Bilinear compatibilities trained by ranking losses."""

@@ -1,1 +1,0 @@
-"""Classifiers and embeddings synthesised from those of seen classes."""

@@ -1,0 +1,1 @@
+"""Classifiers and embeddings synthesized from those of seen classes."""
