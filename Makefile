@@ -11,7 +11,7 @@ SOURCES := pyproject.toml constraints.txt
 .PHONY: demo test test-deep test-clients docs docs-lite fuzz sbom test-lowest lint help clean
 
 help:
-	@echo "make demo   set up, recognise unseen animals, run a short form of the paper's experiments"
+	@echo "make demo   set up, recognize unseen animals, run a short form of the paper's experiments"
 	@echo "make test   set up and run the tests"
 	@echo "make test-deep  install PyTorch into an environment of its own and run the tests of the deep methods"
 	@echo "make fuzz   damage the files of every reader thousands of times (CASES=5000) and models (MODELS=10000),"

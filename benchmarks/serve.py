@@ -248,10 +248,10 @@ def compare(
     """Measure every server with every kind of request, and the bare call."""
     rng = np.random.default_rng(1)
     rows: list[Any] = []
-    recogniser = clf.recogniser()
+    recognizer = clf.recognizer()
     for n in (1, 256):
         X = rng.standard_normal((n, FEATURES)).astype(np.float32)
-        bare, _ = machine.timed(lambda X=X: recogniser.rank(X, 1), 50)
+        bare, _ = machine.timed(lambda X=X: recognizer.rank(X, 1), 50)
         rows.append({"server": "bare rank", "rows": n, "p50_ms": round(1e3 * bare, 3)})
     with ExitStack() as stack:
         running = {name: stack.enter_context(Running(one)) for name, one in commands.items()}

@@ -71,12 +71,12 @@ def main() -> None:
     bare_product(X[:4096], classes)
     roof, _ = machine.timed(lambda: bare_product(X, classes), 1)
     start = time.perf_counter()
-    recogniser = clf.recogniser()
+    recognizer = clf.recognizer()
     prepare = time.perf_counter() - start
     ours, best = machine.timed(lambda: clf.predict_top_k(X, K), 1)
     again, _ = machine.timed(lambda: bare_product(X, classes), 1)
     roof = (roof + again) / 2
-    one, _ = machine.timed(lambda: recogniser.rank(X[:1], K), 20)
+    one, _ = machine.timed(lambda: recognizer.rank(X[:1], K), 20)
     few = X[: max(512, n // 50)]
     naive = machine.timed(lambda: argsorted(few, classes), 1)[0] * n / len(few)
     agree = float(np.mean(clf.signatures_.names[argsorted(few, classes)] == best[: len(few)]))

@@ -7,7 +7,7 @@ cce19b0 is the last commit before models were checked when they are loaded. Two 
 each source, do the same thing in turns, one BLAS thread each, and the ratio is that of the fewest
 CPU seconds each ever took. ``bare`` is what safetensors alone takes to read the file. The old code
 kept the candidates of the last ``predict`` in a cache that could give wrong answers; now a
-recogniser keeps them, so ``prepared`` compares ``predict`` then with a recogniser now.
+recognizer keeps them, so ``prepared`` compares ``predict`` then with a recognizer now.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ model = SAEClassifier(data.signatures, lam=1.0).fit(X, y)
 path = os.path.join(tempfile.mkdtemp(), "m.zsl")
 save(model, path)
 
-prepared = model.recogniser().predict if hasattr(model, "recogniser") else model.predict
+prepared = model.recognizer().predict if hasattr(model, "recognizer") else model.predict
 
 def bare():
     with safetensors.safe_open(path, framework="numpy") as file:

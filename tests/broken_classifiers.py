@@ -200,7 +200,7 @@ class RepeatsTheBest(SAEClassifier):
         return np.repeat(best[:, :1], best.shape[1], axis=1)
 
 
-@fails("check_recogniser")
+@fails("check_recognizer")
 class PreparesOneClassInItsOwnWay(SAEClassifier):
     def _prepare(self, S):
         return super()._prepare(S[:, ::-1] if len(S) == 1 else S)

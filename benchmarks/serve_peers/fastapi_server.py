@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 from zslearn.persistence import load
 
 app = FastAPI()
-recogniser = load(sys.argv[1]).recogniser()
+recognizer = load(sys.argv[1]).recognizer()
 
 
 @app.post("/v2/models/model/infer")
@@ -17,7 +17,7 @@ async def infer(request: Request) -> dict:
     """Answer the names."""
     part = (await request.json())["inputs"][0]
     X = np.array(part["data"], np.float32).reshape(part["shape"])
-    names = recogniser.rank(X, 1).names[:, 0].tolist()
+    names = recognizer.rank(X, 1).names[:, 0].tolist()
     output = {"name": "predict", "datatype": "BYTES", "shape": [len(names)], "data": names}
     return {"model_name": "model", "outputs": [output]}
 

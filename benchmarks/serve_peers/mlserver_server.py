@@ -15,13 +15,13 @@ class Recognize(MLModel):
 
     async def load(self) -> bool:
         """Read the model."""
-        self.recogniser = load(sys.argv[1]).recogniser()
+        self.recognizer = load(sys.argv[1]).recognizer()
         return True
 
     async def predict(self, payload: InferenceRequest) -> InferenceResponse:
         """Answer the names."""
         X = NumpyCodec.decode_input(payload.inputs[0])
-        names = self.recogniser.rank(X, 1).names[:, 0].tolist()
+        names = self.recognizer.rank(X, 1).names[:, 0].tolist()
         return InferenceResponse(
             model_name="model", outputs=[StringCodec.encode_output("predict", names)]
         )

@@ -49,12 +49,12 @@ plain = ReliabilityDisplay.from_estimator(
 honest = ReliabilityDisplay.from_estimator(
     clf, X[known], y[known], name="calibrated", n_bins=10, ax=left
 )
-recogniser = clf.recogniser()
-scores = recogniser.scores(X)
+recognizer = clf.recognizer()
+scores = recognizer.scores(X)
 best = clf.classes_[scores.argmax(axis=1)]
 ways = {
-    "learned confidence": recogniser.confidence(X),
-    "probability of the answer": recogniser.probabilities(X).max(axis=1),
+    "learned confidence": recognizer.confidence(X),
+    "probability of the answer": recognizer.probabilities(X).max(axis=1),
     "score of the answer": scores.max(axis=1),
 }
 auroc = {}

@@ -2,7 +2,7 @@
 ONNX and thread-safe answers
 ============================
 
-Two ways to put a model to work: an ONNX file for programs without Python, and a recogniser, which
+Two ways to put a model to work: an ONNX file for programs without Python, and a recognizer, which
 is immutable and can be shared by threads, for a server in Python.
 """
 
@@ -47,10 +47,10 @@ print(f"same answer: {same:.0%}; largest difference {np.abs(ours - scores).max()
 plt.show()
 
 # %%
-# A recogniser prepares class vectors once. Changing a class returns a new one and leaves the old
+# A recognizer prepares class vectors once. Changing a class returns a new one and leaves the old
 # one to those who are using it.
-recogniser = clf.recogniser(split.unseen)
-ranking = recogniser.rank(animals.X[unseen][:1], k=3)
+recognizer = clf.recognizer(split.unseen)
+ranking = recognizer.rank(animals.X[unseen][:1], k=3)
 print(ranking.names[0])
-smaller = recogniser.without("bat")
+smaller = recognizer.without("bat")
 print(smaller.rank(animals.X[unseen][:1], k=3).names[0])

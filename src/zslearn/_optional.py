@@ -68,7 +68,7 @@ def find_in_package(package: str, place: str, *, extra: str, purpose: str) -> Pa
 
 
 def lazy_names(
-    package: str, places: Mapping[str, str]
+    package: str, places: Mapping[str, str], *, renamed: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a package that imports a public name on first use.
 
@@ -79,6 +79,8 @@ def lazy_names(
     places : mapping of str to str
         Every public name and the module inside the package that holds it; a name that is its own
         place is a module.
+    renamed : mapping of str to str, optional
+        Old public names and what they are called now; each use of one warns.
 
     Returns
     -------
@@ -87,6 +89,9 @@ def lazy_names(
     """
 
     def get(name: str) -> Any:
+        if renamed and name in renamed:
+            warn_renamed(f"{package}.{name}", f"{package}.{renamed[name]}")
+            return getattr(importlib.import_module(package), renamed[name])
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(f"{package}.{places[name]}")
@@ -98,3 +103,23 @@ def lazy_names(
         return sorted({*vars(importlib.import_module(package)), *places})
 
     return get, names
+
+
+def warn_renamed(old: str, new: str, *, stacklevel: int = 3) -> None:
+    """Warn that a public name has another one now and is kept for one release.
+
+    Parameters
+    ----------
+    old, new : str
+        What was used, and what to write in its place.
+    stacklevel : int, default=3
+        Where the warning points to; 3 is the caller of the function that calls this one.
+    """
+    # Most programs never use an old name, and importing the package should cost next to nothing.
+    import warnings
+
+    warnings.warn(
+        f"{old} is called {new} now; the old name goes with the next release.",
+        FutureWarning,
+        stacklevel=stacklevel,
+    )

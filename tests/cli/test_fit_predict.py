@@ -86,7 +86,7 @@ def test_samples_of_no_class_get_the_label_of_the_user(run, refused, own, own_ar
     plain, found = (
         json.loads(run(*asked, *more).stdout) for more in ([], ["--reject", "nothing known"])
     )
-    rejected = load(own / "calibrated").recogniser().rejected(load_features(own / "new.csv"))
+    rejected = load(own / "calibrated").recognizer().rejected(load_features(own / "new.csv"))
     for row, old, expected in zip(found, plain, rejected, strict=True):
         assert row["class"] == ("nothing known" if expected else old["class"])
         assert row["score"] == old["score"]

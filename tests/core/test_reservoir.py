@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from zslearn.core.moment_pass import Reservoir, random_keys, smallest_keys
+from zslearn.core.learner import smallest_keys
+from zslearn.core.moment_pass import Reservoir, random_keys
 from zslearn.exceptions import InvalidInputError
 
 

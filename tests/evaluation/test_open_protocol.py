@@ -92,9 +92,9 @@ def test_evaluate_is_the_calibrated_classifier_by_hand(data, task):
     clf = CalibratedStacking(SAEClassifier(known, lam=1.0))
     clf.fit(data.X[task.train], data.y[task.train])
     X, y = data.X[task.test], data.y[task.test]
-    recogniser = clf.recogniser(task.candidates)
+    recognizer = clf.recognizer(task.candidates)
     curve = rejection_curve(
-        y, recogniser.predict(X), recogniser.confidence(X), candidates=task.candidates
+        y, recognizer.predict(X), recognizer.confidence(X), candidates=task.candidates
     )
     result = evaluate(data, SAEClassifier(data.signatures, lam=1.0), OpenProtocol())
     assert result.protocol == "open"

@@ -60,7 +60,7 @@ def test_every_method_with_class_vectors_can_be_exported(data, tmp_path, name, c
     model = CalibratedStacking(model, gamma=0.3) if calibrated else model
     rows = data.rows(data.split("standard").seen)
     model.fit(data.X[rows], data.y[rows])
-    changed = model.recogniser().replace("okapi", data.signatures.vectors[0] + 1.0)
+    changed = model.recognizer().replace("okapi", data.signatures.vectors[0] + 1.0)
     changed = changed.without(data.signatures.names[3])
     export_onnx(changed, tmp_path / "m.onnx")
     X = data.X.astype(np.float32)
@@ -96,8 +96,8 @@ def test_what_cannot_be_exported_is_refused(data, model, tmp_path):
         export_onnx(model, path, candidates=["dodo"])
     with pytest.raises(InvalidTypeError, match="that ends in a classifier; got a str"):
         export_onnx("model.zsl", path)
-    with pytest.raises(InvalidInputError, match="a recogniser already has its candidates"):
-        export_onnx(model.recogniser(), path, candidates=["seen0"])
+    with pytest.raises(InvalidInputError, match="a recognizer already has its candidates"):
+        export_onnx(model.recognizer(), path, candidates=["seen0"])
     for name, says in (
         ("legacy_awa", "no products of the features"),
         ("legacy_cub", "whole batch"),
@@ -148,10 +148,10 @@ def test_a_pipeline_inside_a_calibrated_classifier_gives_our_scores(data, tmp_pa
     (scores,) = session(tmp_path / "m.onnx").run(["scores"], {"features": X})
     np.testing.assert_allclose(scores, expected, atol=1e-5 * np.abs(expected).max())
     if not outer:
-        recogniser = model[-1].recogniser()
-        form = recogniser.form().scores(data.X)
+        recognizer = model[-1].recognizer()
+        form = recognizer.form().scores(data.X)
         np.testing.assert_allclose(form, expected, rtol=1e-9, atol=1e-12)
-        export_onnx(recogniser, tmp_path / "r.onnx")
+        export_onnx(recognizer, tmp_path / "r.onnx")
         (again,) = session(tmp_path / "r.onnx").run(["scores"], {"features": X})
         np.testing.assert_array_equal(again, scores)
 

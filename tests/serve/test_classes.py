@@ -44,7 +44,7 @@ def test_a_new_class_is_answered_at_once_and_after_a_restart(make_client, classi
         "created": True,
         "n_classes": len(classifier.classes_) + 1,
     }
-    expected = classifier.recogniser().replace("new", vector + 1e-3)
+    expected = classifier.recognizer().replace("new", vector + 1e-3)
     for one in (client, make_client()):
         assert predicted(one, rows) == expected.rank(rows, 1).names[:, 0].tolist()
         assert predicted(one, rows, candidates=["new"]) == ["new"] * 4

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from zslearn.zero_shot.posterior.base import GivenAttributeClassifiers
+from zslearn.zero_shot.posterior.attributes import GivenAttributeClassifiers
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e4])

@@ -126,7 +126,7 @@ def test_score_is_the_accuracy_among_the_candidates(data, fitted):
 
 
 def test_a_transductive_method_gets_the_batch_whole_or_not_at_all(data, monkeypatch):
-    monkeypatch.setattr("zslearn.zero_shot.recogniser.row_blocks", lambda *_: iter([slice(0, 2)]))
+    monkeypatch.setattr("zslearn.zero_shot.recognizer.row_blocks", lambda *_: iter([slice(0, 2)]))
     clf = Whole(data.signatures).fit(data.X, data.y)
     clf.predict(data.X)
     assert clf.batch_ == len(data.X)
@@ -137,7 +137,7 @@ def test_a_transductive_method_gets_the_batch_whole_or_not_at_all(data, monkeypa
 def test_large_batches_are_cut_into_blocks(data, fitted, monkeypatch):
     wanted = fitted.decision_function(data.X), fitted.predict_top_k(data.X, 3)
     monkeypatch.setattr(
-        "zslearn.zero_shot.recogniser.row_blocks",
+        "zslearn.zero_shot.recognizer.row_blocks",
         lambda n, *_: (slice(i, min(i + 7, n)) for i in range(0, n, 7)),
     )
     np.testing.assert_allclose(fitted.decision_function(data.X), wanted[0], atol=1e-12)
@@ -266,11 +266,11 @@ def test_a_few_plain_rows_are_answered_without_the_checks_of_scikit_learn(
     fitted, data, kind, monkeypatch
 ):
     X = data.X[:3].astype(kind)
-    recogniser, many = fitted.recogniser(), fitted.recogniser().scores(np.tile(X, (500, 1)))
+    recognizer, many = fitted.recognizer(), fitted.recognizer().scores(np.tile(X, (500, 1)))
     assert 1500 * 12 > FEW  # so the many rows were checked by scikit-learn
     monkeypatch.setattr("zslearn.zero_shot.base.validate_data", None)
     for rows in (X, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2]):
-        np.testing.assert_allclose(recogniser.scores(rows), many[:3], rtol=1e-5)
+        np.testing.assert_allclose(recognizer.scores(rows), many[:3], rtol=1e-5)
 
 
 ODD_ROWS = {

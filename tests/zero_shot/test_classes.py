@@ -102,7 +102,7 @@ def test_an_unfitted_classifier_has_no_classes(data):
 
 def test_settings_are_candidates_everywhere(data, fitted):
     unseen = sorted(data.split("standard").unseen)
-    assert fitted.recogniser("unseen").names.tolist() == unseen
+    assert fitted.recognizer("unseen").names.tolist() == unseen
     for method in (fitted.predict_proba, fitted.decision_function):
         np.testing.assert_array_equal(method(data.X, "unseen"), method(data.X, unseen))
     assert set(fitted.predict(data.X, "seen")) <= set(fitted.seen_classes_)

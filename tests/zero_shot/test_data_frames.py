@@ -66,7 +66,7 @@ def test_a_sample_is_explained_by_its_names(fitted):
 def test_new_classes_come_as_a_frame(fitted):
     new = pd.DataFrame([TABLE.iloc[0], TABLE.iloc[1]], index=["okapi", "quagga"])
     assert {"okapi", "quagga"} <= set(fitted.add_classes(new).classes_)
-    assert "bongo" in fitted.recogniser().replace("bongo", TABLE.iloc[2]).names
+    assert "bongo" in fitted.recognizer().replace("bongo", TABLE.iloc[2]).names
     joined = DATA.signatures.join(TABLE.add_prefix("word "))
     assert joined.dimensions[-1] == f"word {TABLE.columns[-1]}"
 

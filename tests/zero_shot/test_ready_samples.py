@@ -6,7 +6,7 @@ import pytest
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot import CalibratedStacking, SAEClassifier, base
-from zslearn.zero_shot import recogniser as recogniser_module
+from zslearn.zero_shot import recognizer as recognizer_module
 from zslearn.zero_shot.registry import make_classifier
 
 NEAR = {"rtol": 1e-9, "atol": 1e-9}
@@ -17,9 +17,9 @@ def data():
     return make_zero_shot(12, 6, n_per_class=10, n_features=20, n_dimensions=7, random_state=3)
 
 
-def recogniser_of(data, method):
+def recognizer_of(data, method):
     rows = data.rows(data.split("standard").seen)
-    return make_classifier(method, data.signatures).fit(data.X[rows], data.y[rows]).recogniser()
+    return make_classifier(method, data.signatures).fit(data.X[rows], data.y[rows]).recognizer()
 
 
 @pytest.mark.parametrize(
@@ -27,10 +27,10 @@ def recogniser_of(data, method):
     ["sae", "sae-encode", "sae-both", "prototype-regression", "eszsl", "ridge-fs", "exem", "amp"],
 )
 def test_ready_samples_score_like_features(data, method):
-    recogniser = recogniser_of(data, method)
-    ready = recogniser.ready(data.X)
-    np.testing.assert_array_equal(recogniser.scores(ready), recogniser.scores(data.X))
-    changed = recogniser.replace("new", data.signatures.vectors[:2].mean(axis=0))
+    recognizer = recognizer_of(data, method)
+    ready = recognizer.ready(data.X)
+    np.testing.assert_array_equal(recognizer.scores(ready), recognizer.scores(data.X))
+    changed = recognizer.replace("new", data.signatures.vectors[:2].mean(axis=0))
     whole = changed.scores(data.X)
     np.testing.assert_allclose(changed.column(ready, "new"), whole[:, -1], **NEAR)
     np.testing.assert_allclose(changed.column(data.X, "new"), whole[:, -1], **NEAR)
@@ -45,21 +45,21 @@ def test_ready_samples_score_like_features(data, method):
 def test_ready_samples_of_a_calibrated_classifier_keep_the_bias(data):
     rows = data.rows(data.split("standard").seen)
     clf = CalibratedStacking(make_classifier("sae", data.signatures, lam=1.0), gamma=0.5)
-    recogniser = clf.fit(data.X[rows], data.y[rows]).recogniser()
-    ready = recogniser.ready(data.X)
-    scores = recogniser.scores(data.X)
+    recognizer = clf.fit(data.X[rows], data.y[rows]).recognizer()
+    ready = recognizer.ready(data.X)
+    scores = recognizer.scores(data.X)
     for place in (0, -1):
-        name = recogniser.names[place]
-        np.testing.assert_allclose(recogniser.column(ready, name), scores[:, place], **NEAR)
+        name = recognizer.names[place]
+        np.testing.assert_allclose(recognizer.column(ready, name), scores[:, place], **NEAR)
 
 
 def test_many_samples_are_made_ready_whole(data, monkeypatch):
-    recogniser = recogniser_of(data, "sae-both")
-    expected = recogniser.scores(data.X)
+    recognizer = recognizer_of(data, "sae-both")
+    expected = recognizer.scores(data.X)
     monkeypatch.setattr(base, "SCORE_BYTES", 1000)
-    ready = recogniser.ready(data.X)
-    monkeypatch.setattr(recogniser_module, "SCORE_BYTES", 1000)
-    np.testing.assert_allclose(recogniser.scores(ready), expected, **NEAR)
+    ready = recognizer.ready(data.X)
+    monkeypatch.setattr(recognizer_module, "SCORE_BYTES", 1000)
+    np.testing.assert_allclose(recognizer.scores(ready), expected, **NEAR)
     assert len(ready[3:8]) == 5
 
 
@@ -69,12 +69,12 @@ def test_a_subclass_that_scores_anew_is_not_passed_by(data):
             return 1000.0 * super()._score(X, prepared)
 
     plain, louder = (kind(data.signatures, lam=1.0) for kind in (SAEClassifier, Louder))
-    expected = 1000.0 * plain.fit(data.X, data.y).recogniser().scores(data.X)
-    recogniser = louder.fit(data.X, data.y).recogniser()
-    np.testing.assert_allclose(recogniser.scores(recogniser.ready(data.X)), expected, **NEAR)
+    expected = 1000.0 * plain.fit(data.X, data.y).recognizer().scores(data.X)
+    recognizer = louder.fit(data.X, data.y).recognizer()
+    np.testing.assert_allclose(recognizer.scores(recognizer.ready(data.X)), expected, **NEAR)
 
 
 def test_samples_ready_for_another_model_are_refused(data):
-    one, other = recogniser_of(data, "sae"), recogniser_of(data, "sae-encode")
-    with pytest.raises(InvalidInputError, match="ready by another recogniser; call ready of this"):
+    one, other = recognizer_of(data, "sae"), recognizer_of(data, "sae-encode")
+    with pytest.raises(InvalidInputError, match="ready by another recognizer; call ready of this"):
         other.scores(one.ready(data.X))

@@ -54,7 +54,7 @@ def test_probabilities_are_the_softmax_at_the_temperature_of_the_setting(data, t
     X, _ = samples_of(data, task)
     want = softmax(clf.decision_function(X, setting) / clf.temperature_[setting], axis=1)
     np.testing.assert_allclose(clf.predict_proba(X, setting), want)
-    np.testing.assert_allclose(clf.recogniser(setting).probabilities(X), want)
+    np.testing.assert_allclose(clf.recognizer(setting).probabilities(X), want)
 
 
 @pytest.mark.parametrize("setting", ["all", "unseen"])
@@ -75,7 +75,7 @@ def test_few_known_samples_are_rejected_and_more_unknown_ones(data, task, confid
     X, y = samples_of(data, task)
     unknown = np.isin(y, task.unseen[:4])
     candidates = np.setdiff1d(task.candidates, task.unseen[:4])
-    rejected = clf.recogniser(candidates).rejected(X)
+    rejected = clf.recognizer(candidates).rejected(X)
     assert rejected[~unknown].mean() < 0.1
     assert rejected[unknown].mean() > 0.2
 
@@ -85,7 +85,7 @@ def test_the_threshold_holds_the_share_on_the_folds(data, task):
     for share in (0.0, 0.05, 0.5):
         clf = fitted(data, task, confidence="score", max_rejected=share)
         X, _ = samples_of(data, task)
-        shares.append(clf.recogniser(task.candidates).rejected(X).mean())
+        shares.append(clf.recognizer(task.candidates).rejected(X).mean())
     assert shares[0] < 0.02
     assert shares[0] <= shares[1] < 0.12
     assert 0.3 < shares[2] < 0.7
@@ -94,7 +94,7 @@ def test_the_threshold_holds_the_share_on_the_folds(data, task):
 def test_a_dearer_rejection_rejects_less(data, task):
     X, _ = samples_of(data, task)
     rejected = [
-        fitted(data, task, reject_cost=cost).recogniser(task.candidates).rejected(X).mean()
+        fitted(data, task, reject_cost=cost).recognizer(task.candidates).rejected(X).mean()
         for cost in (0.05, 0.5, 5.0)
     ]
     assert rejected[0] > rejected[1] > rejected[2]
@@ -102,7 +102,7 @@ def test_a_dearer_rejection_rejects_less(data, task):
 
 def test_rejected_samples_get_the_label_and_others_their_answer(data, task, clf):
     X, _ = samples_of(data, task)
-    plain, rejected = clf.predict(X), clf.recogniser().rejected(X)
+    plain, rejected = clf.predict(X), clf.recognizer().rejected(X)
     assert rejected.any()
     assert not rejected.all()
     for given in (None, "a label of some length"):
@@ -119,13 +119,13 @@ def test_confidence_is_the_measure_asked_for(data, task):
         clf = fitted(data, task, gamma=0.1, temperature=0.2, threshold=0.0, confidence=name)
         scores = clf.decision_function(X)
         want = confidence_measures(scores, 0.2)[:, MEASURES.index(name)]
-        np.testing.assert_allclose(clf.recogniser().confidence(X), want)
-        np.testing.assert_array_equal(clf.recogniser().rejected(X), want < 0.0)
+        np.testing.assert_allclose(clf.recognizer().confidence(X), want)
+        np.testing.assert_array_equal(clf.recognizer().rejected(X), want < 0.0)
 
 
 def test_the_learned_confidence_is_a_probability_of_being_right(data, task, clf):
     X, y = samples_of(data, task)
-    confidence = clf.recogniser(task.candidates).confidence(X)
+    confidence = clf.recognizer(task.candidates).confidence(X)
     right = clf.predict(X, task.candidates) == y
     assert 0 <= confidence.min() <= confidence.max() <= 1
     assert confidence[right].mean() > confidence[~right].mean() + 0.1
@@ -135,9 +135,9 @@ def test_candidates_without_seen_classes_have_a_threshold_of_their_own(data, tas
     X, _ = samples_of(data, task)
     assert clf.threshold_["all"] != clf.threshold_["unseen"]
     for names, setting in ((task.unseen, "unseen"), (task.seen, "all"), (task.candidates, "all")):
-        recogniser = clf.recogniser(names)
-        want = recogniser.confidence(X) < clf.threshold_[setting]
-        np.testing.assert_array_equal(recogniser.rejected(X), want)
+        recognizer = clf.recognizer(names)
+        want = recognizer.confidence(X) < clf.threshold_[setting]
+        np.testing.assert_array_equal(recognizer.rejected(X), want)
 
 
 def test_whole_numbers_as_classes(data, task):
@@ -162,7 +162,7 @@ def test_other_classifiers_say_who_can_reject(data, task, clf):
     with pytest.raises(InvalidInputError, match=r"fit CalibratedStacking\(SAEClassifier"):
         clf.estimator_.predict(data.X[:2], reject=True)
     with pytest.raises(InvalidInputError, match="has not learned how sure it is"):
-        clf.estimator_.recogniser().confidence(data.X[:2])
+        clf.estimator_.recognizer().confidence(data.X[:2])
 
 
 def test_too_few_classes_give_no_threshold(data):
@@ -228,7 +228,7 @@ def test_scores_in_other_units_give_the_same_probabilities_and_rejections(data, 
     for kind in (ESZSLClassifier, Louder):
         clf = CalibratedStacking(kind(data.signatures, gamma=1.0, lam=1.0))
         clf.fit(data.X[task.train], data.y[task.train])
-        found.append((clf.predict_proba(X), clf.recogniser().rejected(X)))
+        found.append((clf.predict_proba(X), clf.recognizer().rejected(X)))
     np.testing.assert_allclose(found[0][0], found[1][0], atol=1e-3)
     assert (found[0][1] == found[1][1]).mean() > 0.99
 
@@ -246,7 +246,7 @@ def test_methods_whose_scores_depend_on_the_candidates(data, task, kind):
     clf = CalibratedStacking(kind(data.signatures), cv=3)
     clf.fit(data.X[task.train], data.y[task.train])
     X, _ = samples_of(data, task)
-    assert clf.recogniser(task.unseen).rejected(X).mean() < 1
+    assert clf.recognizer(task.unseen).rejected(X).mean() < 1
     np.testing.assert_allclose(clf.predict_proba(X).sum(axis=1), 1.0)
 
 

@@ -145,14 +145,14 @@ def _answers(
         raise InvalidInputError(
             f"--top {top} asks for more answers than there are candidates, {len(candidates)}."
         )
-    recogniser = classifier.recogniser(candidates)
+    recognizer = classifier.recognizer(candidates)
     # A method that looks at the whole batch must get it whole.
     size = len(X) if classifier.zero_shot_tags.transductive else BLOCK_ROWS
     for start in range(0, len(X), size):
         block = X[start : start + size]
-        names, scores = recogniser.rank(block, top)
+        names, scores = recognizer.rank(block, top)
         if reject is not None:
-            names = recogniser.predict(block, reject=True, reject_label=reject)[:, None]
+            names = recognizer.predict(block, reject=True, reject_label=reject)[:, None]
         pairs = zip(names.tolist(), scores.tolist(), strict=True)
         yield [_answer(names, scores) for names, scores in pairs]
 
@@ -163,7 +163,7 @@ def _reasons(
     """Return what spoke most for the answer to a single sample, if any can say, and in words."""
     name = row["class"] if "class" in row else row["class_1"]
     try:
-        why = classifier.recogniser([name]).explain(X[0], name)
+        why = classifier.recognizer([name]).explain(X[0], name)
     except ZslearnError:  # a method whose score is not a sum
         return {}, []
     semantic = tuple(why.dimensions) == classifier.signatures_.dimensions  # or classes

@@ -111,7 +111,7 @@ def serve(models: tuple[str, ...], **options: Any) -> None:
         for slot in app.state.server.shelf.slots.values():
             model = slot.model()
             click.echo(
-                f"Serving {slot.name}: {model.method}, {len(model.recogniser)} classes, "
+                f"Serving {slot.name}: {model.method}, {len(model.recognizer)} classes, "
                 f"{model.n_features} features.",
                 err=True,
             )

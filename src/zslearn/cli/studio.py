@@ -1,4 +1,4 @@
-"""`zslearn studio`: describe classes on a page, and see them recognised."""
+"""`zslearn studio`: describe classes on a page, and see them recognized."""
 
 from __future__ import annotations
 

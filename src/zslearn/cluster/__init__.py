@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING
 
 from zslearn._optional import lazy_names
-from zslearn.cluster.base import MappingTags
 from zslearn.cluster.registry import LEARNERS, find_learner, make_mapping
 
 if TYPE_CHECKING:
-    from zslearn.cluster.base import LinearMapping, Statistics
+    from zslearn.cluster.base import LinearMapping, MappingTags, Statistics
     from zslearn.cluster.closed_form import (
         KISSME,
         MLCA,
@@ -51,7 +50,8 @@ __getattr__, __dir__ = lazy_names(
     {
         "ImageSegmenter": "image_segmenter",
         "LinearMapping": "base",
-        "Statistics": "statistics",
+        "MappingTags": "base",
+        "Statistics": "base",
         "SupervisedKMeans": "supervised_kmeans",
         "sae_path": "sae",
         **{learner.class_name: learner.module for learner in LEARNERS.values()},

@@ -53,16 +53,18 @@ LEARNERS: dict[str, Learner] = {
     "sae-balanced": Learner(
         "sae:SAEMapping", "SAE, classes balanced", {"lam": "cv", "class_weight": "balanced"}
     ),
-    "euclidean": Learner("euclidean:EuclideanMapping", "L2"),
-    "mlca": Learner("mlca:MLCA", "MLCA"),
-    "mlca-svd": Learner("mlca:MLCA", "MLCA, SVD of test codes (transductive)", {"svd": True}),
-    "rvml": Learner("rvml:RVML", "RVML"),
-    "kissme": Learner("kissme:KISSME", "KISSME"),
-    "lda": Learner("lda:LDAProjection", "LDA"),
-    "rca": Learner("rca:RCA", "RCA"),
-    "lajugie": Learner("lajugie:LajugieSpectral", "Lajugie, spectral"),
-    "xing": Learner("xing:XingMMC", "Xing (MMC)"),
-    "itml": Learner("itml:ITML", "ITML"),
+    "euclidean": Learner("closed_form:EuclideanMapping", "L2"),
+    "mlca": Learner("closed_form:MLCA", "MLCA"),
+    "mlca-svd": Learner(
+        "closed_form:MLCA", "MLCA, SVD of test codes (transductive)", {"svd": True}
+    ),
+    "rvml": Learner("closed_form:RVML", "RVML"),
+    "kissme": Learner("closed_form:KISSME", "KISSME"),
+    "lda": Learner("closed_form:LDAProjection", "LDA"),
+    "rca": Learner("closed_form:RCA", "RCA"),
+    "lajugie": Learner("closed_form:LajugieSpectral", "Lajugie, spectral"),
+    "xing": Learner("pairs:XingMMC", "Xing (MMC)"),
+    "itml": Learner("pairs:ITML", "ITML"),
     "lmnn": Learner("lmnn:LMNN", "LMNN"),
 }
 

@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn.core.moment_pass import smallest_keys
 from zslearn.core.moments import Grouping, Moments
 from zslearn.core.row_space import RowBasis, reduced, subset_coordinates, triangle_gram
 from zslearn.core.rows import RowTransform
@@ -452,3 +451,12 @@ def _merged_rows(a: Gathered, b: Gathered, per_class: int) -> tuple[Any, Any, An
     )
     chosen = smallest_keys(y, keys, per_class)
     return X[chosen], y[chosen], keys[chosen]
+
+
+def smallest_keys(y: NDArray, keys: NDArray[np.uint64], most: int) -> NDArray[np.intp]:
+    """Rows with the smallest keys of each class, sorted by class and key."""
+    _, index = np.unique(y, return_inverse=True)
+    order = np.lexsort((keys, index))
+    starts = np.flatnonzero(np.diff(index[order], prepend=-1))
+    rank = np.arange(len(y)) - np.repeat(starts, np.diff(starts, append=len(y)))
+    return order[rank < most]

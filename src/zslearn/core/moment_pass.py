@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Whole, check_value
-from zslearn.core.learner import Gathered, MomentPlan
+from zslearn.core.learner import Gathered, MomentPlan, smallest_keys
 from zslearn.core.moments import BlockSums, BlockTotal, Moments, origin_of
 from zslearn.core.rows import Scratch
 from zslearn.exceptions import InvalidInputError
@@ -118,15 +118,6 @@ def random_keys(numbers: NDArray, seed: int) -> NDArray[np.uint64]:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
-
-
-def smallest_keys(y: NDArray, keys: NDArray[np.uint64], most: int) -> NDArray[np.intp]:
-    """Rows with the smallest keys of each class, sorted by class and key."""
-    _, index = np.unique(y, return_inverse=True)
-    order = np.lexsort((keys, index))
-    starts = np.flatnonzero(np.diff(index[order], prepend=-1))
-    rank = np.arange(len(y)) - np.repeat(starts, np.diff(starts, append=len(y)))
-    return order[rank < most]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from zslearn.estimator_checks.run import (
+from zslearn.estimator_checks.case import (
     NEWCOMER,
     Case,
     CheckData,
@@ -177,25 +177,25 @@ def check_top_k(case: Case) -> None:
         )
 
 
-def check_recogniser(case: Case) -> None:
-    """Check that a recogniser answers as the classifier, and changed as one made from scratch."""
+def check_recognizer(case: Case) -> None:
+    """Check that a recognizer answers as the classifier, and changed as one made from scratch."""
     data, grown = case.data, case.copy_of_fitted()
     grown.add_classes({NEWCOMER: data.new_vector})
     first, second, *rest = data.unseen
-    recogniser = case.fitted.recogniser(data.unseen)
+    recognizer = case.fitted.recognizer(data.unseen)
     changes = {
-        "unchanged": (recogniser, data.unseen),
+        "unchanged": (recognizer, data.unseen),
         "with a class replaced": (
-            recogniser.replace(second, data.new_vector),
+            recognizer.replace(second, data.new_vector),
             [first, NEWCOMER, *rest],
         ),
         "with a class added": (
-            recogniser.replace(NEWCOMER, data.new_vector),
+            recognizer.replace(NEWCOMER, data.new_vector),
             [*data.unseen, NEWCOMER],
         ),
-        "without a class": (recogniser.without(second), [first, *rest]),
+        "without a class": (recognizer.without(second), [first, *rest]),
         "with several changes": (
-            recogniser.replace(first, -data.new_vector + 1.0)
+            recognizer.replace(first, -data.new_vector + 1.0)
             .without(second)
             .replace(first, data.new_vector),
             [NEWCOMER, *rest],
@@ -206,13 +206,13 @@ def check_recogniser(case: Case) -> None:
         expect_close(
             changed.scores(data.X_unseen),
             scores,
-            f"a recogniser {what} must score as one made from scratch.",
+            f"a recognizer {what} must score as one made from scratch.",
         )
         best = changed.rank(data.X_unseen, k=2)
         expect_close(
             best.scores,
             -np.sort(-scores, axis=1)[:, :2],
-            f"a recogniser {what} must rank by its scores.",
+            f"a recognizer {what} must rank by its scores.",
         )
 
 
@@ -244,6 +244,6 @@ CHECKS = [
     check_batch_independence,
     check_probabilities,
     check_top_k,
-    check_recogniser,
+    check_recognizer,
     check_explanation,
 ]

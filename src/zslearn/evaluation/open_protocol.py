@@ -19,7 +19,7 @@ from zslearn.metrics import (
     per_class_accuracy,
     rejection_curve,
 )
-from zslearn.zero_shot import Recogniser
+from zslearn.zero_shot import Recognizer
 
 NAMES = Constraint(
     "a list of unseen classes",
@@ -52,12 +52,12 @@ class OpenAnswers:
     unseen_probabilities: NDArray[Any]
 
     @classmethod
-    def of(cls, recogniser: Recogniser, X: Any, unseen: NDArray[Any]) -> OpenAnswers:
-        """Ask a recogniser of a calibrated classifier.
+    def of(cls, recognizer: Recognizer, X: Any, unseen: NDArray[Any]) -> OpenAnswers:
+        """Ask a recognizer of a calibrated classifier.
 
         Parameters
         ----------
-        recogniser : Recogniser
+        recognizer : Recognizer
             With seen and unseen candidates.
         X : ndarray of shape (n_test, n_features)
             Features.
@@ -69,11 +69,11 @@ class OpenAnswers:
         OpenAnswers
         """
         return cls(
-            recogniser.predict(X),
-            recogniser.confidence(X),
-            recogniser.rejected(X),
-            recogniser.probabilities(X),
-            recogniser.among(unseen.tolist()).probabilities(X),
+            recognizer.predict(X),
+            recognizer.confidence(X),
+            recognizer.rejected(X),
+            recognizer.probabilities(X),
+            recognizer.among(unseen.tolist()).probabilities(X),
         )
 
 

@@ -369,7 +369,7 @@ def _open_measures(
     classifier: Any = classifier_of(fitted)
     names: Any = task.candidates
     X = features_of(fitted, dataset.X[task.test])
-    answers = OpenAnswers.of(classifier.recogniser(names), X, task.unseen)
+    answers = OpenAnswers.of(classifier.recognizer(names), X, task.unseen)
     learned = {
         "gamma": classifier.bias_,
         "temperature": classifier.temperature_["all"],

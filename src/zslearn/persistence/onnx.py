@@ -29,7 +29,7 @@ from zslearn.features import ImageEncoder, Preprocessing, known_encoder
 from zslearn.features.encoder_graph import encoder_graph
 from zslearn.features.preprocessing import CORNERS
 from zslearn.metrics.accuracy import checked_k
-from zslearn.zero_shot import Recogniser, ZeroShotClassifier
+from zslearn.zero_shot import Recognizer, ZeroShotClassifier
 from zslearn.zero_shot.pipelines import last_step, steps_before
 from zslearn.zero_shot.scoring import ScoreForm
 
@@ -356,13 +356,13 @@ _STEPS: dict[tuple[type, ...], Any] = {
 
 
 def export_onnx(
-    model: ZeroShotClassifier | Recogniser | Pipeline,
+    model: ZeroShotClassifier | Recognizer | Pipeline,
     path: str | os.PathLike[str],
     *,
     candidates: Sequence[Any] | None = None,
     top_k: int | None = None,
 ) -> None:
-    """Write the scoring of a fitted classifier or of a recogniser as an ONNX model.
+    """Write the scoring of a fitted classifier or of a recognizer as an ONNX model.
 
     The input is ``features`` (float32, samples × n_features), as the classifier takes them; the
     output is ``scores`` (samples × candidates), those of `decision_function`. The names of the
@@ -375,7 +375,7 @@ def export_onnx(
 
     Parameters
     ----------
-    model : ZeroShotClassifier, Recogniser or Pipeline
+    model : ZeroShotClassifier, Recognizer or Pipeline
         Fitted, with a method whose scores are products of the features with class vectors: the
         semantic autoencoder, ridge regression, ESZSL, prototype regression, ALE, SJE, DS-SJE,
         DeViSE, SynC, and these calibrated. Steps of a pipeline before it may be scalers, PCA,
@@ -385,7 +385,7 @@ def export_onnx(
     path : path-like
         Where to write; an existing file is replaced.
     candidates : sequence of class names, optional
-        Columns of the scores; by default every class with a signature. A recogniser has its own.
+        Columns of the scores; by default every class with a signature. A recognizer has its own.
     top_k : int, optional
         Also give the outputs ``top_indices`` and ``top_scores``, the k best candidates.
 
@@ -406,12 +406,12 @@ def export_onnx(
     >>> export_onnx(model, path, top_k=3)  # doctest: +SKIP
     """
     steps = [*steps_before(model), last_step(model)]
-    recogniser = _recogniser(steps[-1], candidates)
-    form, names = recogniser.form(), recogniser.names
+    recognizer = _recognizer(steps[-1], candidates)
+    form, names = recognizer.form(), recognizer.names
     graph = Graph(require("onnx", extra="onnx", purpose="ONNX export"))
     facts = {"class_names": json.dumps(names.tolist()), "producer": f"zslearn {__version__}"}
     widths = (step.n_features_in_ for step in steps[:-1] if hasattr(step, "n_features_in_"))
-    n_features = next(widths, recogniser.n_features)
+    n_features = next(widths, recognizer.n_features)
     encoder = steps.pop(0) if isinstance(steps[0], ImageEncoder) else None
     x, given = "features", Value("features", "FLOAT", ("samples", n_features))
     if encoder is not None:
@@ -446,18 +446,18 @@ def _check_encoder(encoder: ImageEncoder, last: Any, n_features: int) -> None:
         )
 
 
-def _recogniser(model: Any, candidates: Sequence[Any] | None) -> Recogniser:
+def _recognizer(model: Any, candidates: Sequence[Any] | None) -> Recognizer:
     if isinstance(model, ZeroShotClassifier):
-        return model.recogniser(candidates)
-    if not isinstance(model, Recogniser):
+        return model.recognizer(candidates)
+    if not isinstance(model, Recognizer):
         raise InvalidTypeError(
-            "export_onnx takes a zero-shot classifier or a recogniser, or a pipeline that ends in "
+            "export_onnx takes a zero-shot classifier or a recognizer, or a pipeline that ends in "
             f"a classifier; got a {type(model).__qualname__}."
         )
     if candidates is not None:
         raise InvalidInputError(
-            "a recogniser already has its candidates; leave out candidates=, or make another by "
-            "classifier.recogniser(candidates)."
+            "a recognizer already has its candidates; leave out candidates=, or make another by "
+            "classifier.recognizer(candidates)."
         )
     return model
 

@@ -25,7 +25,7 @@ from zslearn.features import remember_encoder
 from zslearn.scale.fitting import checked_block_rows, plan_for
 from zslearn.scale.opening import open_source
 from zslearn.scale.source import ArraySource, ChainSource, Source
-from zslearn.zero_shot import Recogniser
+from zslearn.zero_shot import Recognizer
 
 _PIECE_BYTES = 256 * 2**20
 
@@ -329,13 +329,13 @@ def predict_dask(
             "depend on the chunks. Use predict on the computed array."
         )
     rows = X.rechunk({1: -1})
-    recogniser = estimator.recogniser(candidates)
-    dtype = recogniser.names.dtype
+    recognizer = estimator.recognizer(candidates)
+    dtype = recognizer.names.dtype
     if k is None:
         meta = np.empty(0, dtype)
-        return rows.map_blocks(_best, recogniser, dtype=dtype, drop_axis=1, meta=meta)
+        return rows.map_blocks(_best, recognizer, dtype=dtype, drop_axis=1, meta=meta)
     chunks, meta = (rows.chunks[0], (k,)), np.empty((0, k), dtype)
-    return rows.map_blocks(_top_k, recogniser, k, dtype=dtype, chunks=chunks, meta=meta)
+    return rows.map_blocks(_top_k, recognizer, k, dtype=dtype, chunks=chunks, meta=meta)
 
 
 @contextmanager
@@ -405,12 +405,12 @@ def is_loss(error: Exception) -> bool:
     return bool(names & lost)
 
 
-def _best(block: NDArray, recogniser: Recogniser) -> NDArray:
-    return recogniser.rank(block, 1).names[:, 0]
+def _best(block: NDArray, recognizer: Recognizer) -> NDArray:
+    return recognizer.rank(block, 1).names[:, 0]
 
 
-def _top_k(block: NDArray, recogniser: Recogniser, k: int) -> NDArray:
-    return recogniser.rank(block, k).names
+def _top_k(block: NDArray, recognizer: Recognizer, k: int) -> NDArray:
+    return recognizer.rank(block, k).names
 
 
 # Tasks under way for each thread of the cluster, so that none waits for the next one.

@@ -16,7 +16,7 @@ from zslearn.serve.errors import refuse
 from zslearn.serve.models import ServedModel
 from zslearn.serve.options import Options
 from zslearn.serve.settings import Limits
-from zslearn.zero_shot import Recogniser
+from zslearn.zero_shot import Recognizer
 
 # Reasons are computed sample by sample.
 MOST_REASONS = 1024
@@ -40,32 +40,32 @@ class Answer:
     def __init__(self, model: ServedModel, X: Any, options: Options, limits: Limits) -> None:
         self._model, self._X, self._limits = model, X, limits
         self._bias, self._reject = options.bias, options.reject
-        self.recogniser = _allowed(model, options.candidates)
-        self.k = min(options.top_k or 1, len(self.recogniser))
+        self.recognizer = _allowed(model, options.candidates)
+        self.k = min(options.top_k or 1, len(self.recognizer))
         self.several = options.top_k is not None
 
     @cached_property
     def all_scores(self) -> NDArray[Any]:
         """Scores of shape (n_samples, n_candidates)."""
-        self._check_size(len(self.recogniser))
-        scores = self.recogniser.scores(self._X)
-        return scores - self._bias * self.recogniser.seen if self._bias else scores
+        self._check_size(len(self.recognizer))
+        scores = self.recognizer.scores(self._X)
+        return scores - self._bias * self.recognizer.seen if self._bias else scores
 
     @cached_property
     def all_probabilities(self) -> NDArray[Any]:
         """Probabilities as the model gives them; with a bias of the request, a plain softmax."""
         if not self._bias:
-            self._check_size(len(self.recogniser))
-            return self.recogniser.probabilities(self._X)
+            self._check_size(len(self.recognizer))
+            return self.recognizer.probabilities(self._X)
         return softmax(self.all_scores.astype(np.float64), axis=1)
 
     @cached_property
     def ranking(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Names and scores of the k best classes of each sample."""
         if not self._bias and "all_scores" not in vars(self):
-            return self.recogniser.rank(self._X, self.k)
+            return self.recognizer.rank(self._X, self.k)
         columns, scores = best_columns(self.all_scores, self.k)
-        return self.recogniser.names[columns], scores
+        return self.recognizer.names[columns], scores
 
     @cached_property
     def reasons(self) -> list[Any]:
@@ -74,7 +74,7 @@ class Answer:
         if n > MOST_REASONS:
             raise refuse(f"contributions are given for at most {MOST_REASONS} samples; got {n}.")
         best = self.ranking[0][:, 0]
-        return [self.recogniser.explain(x, name) for x, name in zip(self._X, best, strict=True)]
+        return [self.recognizer.explain(x, name) for x, name in zip(self._X, best, strict=True)]
 
     def predict(self) -> NDArray[Any]:
         """Return the best class of each sample, or the k best."""
@@ -88,17 +88,17 @@ class Answer:
         if self.several:
             raise refuse("reject is for one answer; leave out top_k, or ask for 'rejected'.")
         self._check_unbiased()
-        return self.recogniser.predict(self._X, reject=True)
+        return self.recognizer.predict(self._X, reject=True)
 
     def rejected(self) -> NDArray[Any]:
         """Return which samples probably belong to no candidate."""
         self._check_unbiased()
-        return self.recogniser.rejected(self._X)
+        return self.recognizer.rejected(self._X)
 
     def confidence(self) -> NDArray[Any]:
         """Return how sure the best class of each sample is."""
         self._check_unbiased()
-        return self.recogniser.confidence(self._X)
+        return self.recognizer.confidence(self._X)
 
     def scores(self) -> NDArray[Any]:
         """Return the score of each candidate, or of the k best."""
@@ -113,7 +113,7 @@ class Answer:
     def attributes(self) -> NDArray[Any]:
         """Return the semantics of each sample."""
         self._check_size(self._model.signatures.n_dimensions)
-        return self.recogniser.encode(self._X)
+        return self.recognizer.encode(self._X)
 
     def contributions(self) -> NDArray[Any]:
         """Return what each dimension adds to the score of the best class."""
@@ -121,12 +121,12 @@ class Answer:
 
     def offsets(self) -> NDArray[Any]:
         """Return what no dimension adds to the score of the best class."""
-        seen = np.isin(self.ranking[0][:, 0], self.recogniser.names[self.recogniser.seen])
+        seen = np.isin(self.ranking[0][:, 0], self.recognizer.names[self.recognizer.seen])
         return np.array([reason.offset for reason in self.reasons]) - self._bias * seen
 
     def classes(self) -> NDArray[Any]:
         """Return the names of the columns of the scores."""
-        return self.recogniser.names
+        return self.recognizer.names
 
     def dimensions(self) -> NDArray[Any]:
         """Return the names of the columns of the contributions, or else of the attributes."""
@@ -159,9 +159,9 @@ OUTPUTS: dict[str, Callable[[Answer], NDArray[Any]]] = {
 }
 
 
-def _allowed(model: ServedModel, candidates: str | Sequence[str]) -> Recogniser:
-    """Return the recogniser among the candidates of a request."""
-    every = model.recogniser
+def _allowed(model: ServedModel, candidates: str | Sequence[str]) -> Recognizer:
+    """Return the recognizer among the candidates of a request."""
+    every = model.recognizer
     if candidates == "all":
         return every
     if isinstance(candidates, str):

@@ -11,7 +11,7 @@ from zslearn.serve.errors import RequestError
 from zslearn.serve.journal import Change, ClassJournal, Name
 from zslearn.serve.models import ServedModel
 from zslearn.serve.work import Pace
-from zslearn.zero_shot import Recogniser
+from zslearn.zero_shot import Recognizer
 
 log = logging.getLogger("zslearn.serve")
 # Lines that a journal may hold beyond one per changed class before it is written anew.
@@ -67,8 +67,8 @@ class ChangedModel:
         """Add a class, or give it another signature; return whether it is new."""
         with self._lock, self._journal.writing() as file:
             self._catch_up(*self._journal.read_open(file))
-            known = name in self._current.recogniser.names
-            if not known and len(self._current.recogniser) >= self._limit:
+            known = name in self._current.recognizer.names
+            if not known and len(self._current.recognizer) >= self._limit:
                 raise RequestError(
                     400, f"{self._most} classes were added, the limit here; remove some first."
                 )
@@ -79,7 +79,7 @@ class ChangedModel:
         """Remove a class."""
         with self._lock, self._journal.writing() as file:
             self._catch_up(*self._journal.read_open(file))
-            names = self._current.recogniser.names
+            names = self._current.recognizer.names
             if name not in names:
                 raise unknown_class(self._current, name)
             self._make(file, Change(name, None))
@@ -96,14 +96,14 @@ class ChangedModel:
 
     @property
     def _limit(self) -> int:
-        return len(self._base.recogniser) + self._most
+        return len(self._base.recognizer) + self._most
 
     def _make(self, file: int, change: Change) -> None:
         """Make one change: first what it gives, then the disk, then the swap."""
-        recogniser = _applied(self._current.recogniser, change)
+        recognizer = _applied(self._current.recognizer, change)
         self._journal.append(file, change)
         self._note(change)
-        self._current = self._base.with_recogniser(recogniser)
+        self._current = self._base.with_recognizer(recognizer)
         if self._lines > len(self._rows) + len(self._removed) + SLACK:
             self._journal.rewrite(self._summary())
             self._lines = len(self._summary())
@@ -117,10 +117,10 @@ class ChangedModel:
         for change in changes:
             self._note(change)
         todo = self._summary() if again else changes
-        recogniser = self._base.recogniser if again else self._current.recogniser
+        recognizer = self._base.recognizer if again else self._current.recognizer
         for change in todo:
-            recogniser = _applied(recogniser, change)
-        self._current = self._base.with_recogniser(recogniser)
+            recognizer = _applied(recognizer, change)
+        self._current = self._base.with_recognizer(recognizer)
 
     def _note(self, change: Change) -> None:
         self._lines += 1
@@ -128,7 +128,7 @@ class ChangedModel:
             self._rows[change.name] = change.vector
             return
         self._rows.pop(change.name, None)
-        if change.name in self._base.recogniser.names:
+        if change.name in self._base.recognizer.names:
             self._removed.add(change.name)
 
     def _summary(self) -> list[Change]:
@@ -143,13 +143,13 @@ class ChangedModel:
 def unknown_class(model: ServedModel, name: Name) -> RequestError:
     """Return the refusal of a name that is no class, with the closest that is one."""
     error = UnknownClassError(
-        [name], model.recogniser.names.tolist(), "Correct the name, or add it by PUT."
+        [name], model.recognizer.names.tolist(), "Correct the name, or add it by PUT."
     )
     return RequestError(404, str(error))
 
 
-def _applied(recogniser: Recogniser, change: Change) -> Recogniser:
+def _applied(recognizer: Recognizer, change: Change) -> Recognizer:
     if change.vector is not None:
-        return recogniser.replace(change.name, change.vector)
+        return recognizer.replace(change.name, change.vector)
     # A model that was trained anew may lack what was removed of the one before.
-    return recogniser.without(change.name) if change.name in recogniser.names else recogniser
+    return recognizer.without(change.name) if change.name in recognizer.names else recognizer

@@ -117,7 +117,7 @@ def _output(answer: Answer, wanted: Wanted) -> NDArray[Any]:
         raise refuse(f"classification is for scores and probabilities, not {wanted.name}.")
     values = answer.all_scores if wanted.name == "scores" else answer.all_probabilities
     columns, best = best_columns(values, min(wanted.classification, values.shape[1]))
-    names = answer.recogniser.names
+    names = answer.recognizer.names
     rows = [
         [f"{value:f}:{column}:{names[column]}" for column, value in zip(*row, strict=True)]
         for row in zip(columns.tolist(), best.tolist(), strict=True)

@@ -74,7 +74,7 @@ class ServerMetrics:
         self._pending.set(pending)
         for slot in shelf.slots.values():
             self._classes.labels(slot.name).set(
-                len(slot.model().recogniser) if slot.is_ready else 0
+                len(slot.model().recognizer) if slot.is_ready else 0
             )
         return generate_latest(_shared_registry() or self.registry)
 

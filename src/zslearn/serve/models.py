@@ -15,7 +15,7 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.features import EncoderIdentity, ImageEncoder, known_encoder
 from zslearn.persistence import load
 from zslearn.signatures import Signatures
-from zslearn.zero_shot import Recogniser
+from zslearn.zero_shot import Recognizer
 
 VERSION = "1"
 # The one text encoder that names its dimensions and whose weights are known by their checksum.
@@ -53,7 +53,7 @@ class ServedModel:
         The name it is served under.
     method : str
         Class of the classifier.
-    recogniser : Recogniser
+    recognizer : Recognizer
         Every class that can be answered, with the changes made since the model was saved.
     n_features : int
         Length of a sample.
@@ -67,7 +67,7 @@ class ServedModel:
 
     name: str
     method: str
-    recogniser: Recogniser
+    recognizer: Recognizer
     n_features: int
     columns: tuple[str, ...] = ()
     encoder: PictureEncoder | None = None
@@ -76,20 +76,20 @@ class ServedModel:
     @property
     def signatures(self) -> Signatures:
         """The table of the classes that can be answered."""
-        return self.recogniser.signatures
+        return self.recognizer.signatures
 
     @property
     def text_encoder(self) -> str | None:
         """Name of the text encoder that made the signatures, if they say so."""
         return TEXT_ENCODER if self.signatures.dimensions == TEXT_DIMENSIONS else None
 
-    def with_recogniser(self, recogniser: Recogniser) -> ServedModel:
+    def with_recognizer(self, recognizer: Recognizer) -> ServedModel:
         """Return the model with changed classes."""
-        return replace(self, recogniser=recogniser)
+        return replace(self, recognizer=recognizer)
 
     def class_of(self, name: str) -> str | int:
         """Return a class name in the type of the model's names."""
-        if self.recogniser.names.dtype.kind not in "iu":
+        if self.recognizer.names.dtype.kind not in "iu":
             return name
         if not (name.isascii() and name.lstrip("-").isdigit() and len(name) < 19):
             raise InvalidInputError(f"the classes of this model are whole numbers; got {name!r}.")
@@ -121,7 +121,7 @@ def open_model(name: str, path: Path) -> ServedModel:
     return ServedModel(
         name,
         type(classifier).__name__,
-        classifier.recogniser(),
+        classifier.recognizer(),
         int(whole.n_features_in_),
         tuple(getattr(whole, "feature_columns_", ())),
         None if identity is None else PictureEncoder(identity),

@@ -84,7 +84,7 @@ def _like(model: ServedModel, document: Mapping[str, Any]) -> Signatures:
     ):
         raise refuse("changes must be an object of dimension and number.")
     name = model.class_of(str(known))
-    if name not in model.recogniser.names:
+    if name not in model.recognizer.names:
         raise RequestError(400, unknown_class(model, name).message)
     table = model.signatures
     return table.like(str(known) if table.names.dtype.kind == "U" else name, changes, name=name)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from zslearn._optional import lazy_names
 from zslearn.zero_shot.registry import METHODS, make_classifier
-from zslearn.zero_shot.scoring import ZeroShotTags
+from zslearn.zero_shot.tags import ZeroShotTags
 
 if TYPE_CHECKING:
     from zslearn.zero_shot.auto.classifier import AutoZeroShotClassifier
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         DSSJEClassifier,
         SJEClassifier,
     )
-    from zslearn.zero_shot.recogniser import Ranking, Recogniser
+    from zslearn.zero_shot.recognizer import Ranking, Recognizer
     from zslearn.zero_shot.ss_voc import SSVocClassifier
     from zslearn.zero_shot.synthesized.jlse import JLSEClassifier
     from zslearn.zero_shot.synthesized.sse import SSEClassifier
@@ -70,7 +70,7 @@ __all__ = [
     "PrototypeRegression",
     "RRZSLClassifier",
     "Ranking",
-    "Recogniser",
+    "Recognizer",
     "RidgeClassifierFS",
     "SAEClassifier",
     "SJEClassifier",
@@ -89,9 +89,10 @@ __getattr__, __dir__ = lazy_names(
         "BoostedTreesClassifier": "posterior.boosted_trees",
         "CalibratedStacking": "calibration",
         "Explanation": "explanation",
-        "Ranking": "recogniser",
-        "Recogniser": "recogniser",
+        "Ranking": "recognizer",
+        "Recognizer": "recognizer",
         "ZeroShotClassifier": "base",
         **{method.class_name: method.module for method in METHODS.values()},
     },
+    renamed={"Recogniser": "Recognizer"},
 )

@@ -16,6 +16,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from zslearn._optional import warn_renamed
 from zslearn._parameters import Constraint, Either, Seed, Whole, check_parameters
 from zslearn.core.fitting import all_or_nothing
 from zslearn.core.learner import MomentLearner
@@ -41,8 +42,9 @@ from zslearn.zero_shot.inputs import (
     single,
     warn_if_shuffled,
 )
-from zslearn.zero_shot.recogniser import Recogniser
-from zslearn.zero_shot.scoring import ScoreForm, ZeroShotTags
+from zslearn.zero_shot.recognizer import Recognizer
+from zslearn.zero_shot.scoring import ScoreForm
+from zslearn.zero_shot.tags import ZeroShotTags
 
 # What candidates may be in one word.
 _SETTINGS = '"all", "seen", "unseen"'
@@ -155,7 +157,7 @@ class Predictor:
         """
         return self._live(candidates).probabilities(X)
 
-    def recogniser(self, candidates: Sequence[Any] | None = None) -> Recogniser:
+    def recognizer(self, candidates: Sequence[Any] | None = None) -> Recognizer:
         """Return an immutable answerer with the candidates prepared once.
 
         It is what `predict` and its siblings use for one call. Keep one to predict many times
@@ -168,11 +170,16 @@ class Predictor:
 
         Returns
         -------
-        Recogniser
+        Recognizer
             Later changes of the classifier do not change it.
         """
         names, vectors = self._named_signatures(candidates)
-        return Recogniser(Candidates.of(self._snapshot(), names, vectors))
+        return Recognizer(Candidates.of(self._snapshot(), names, vectors))
+
+    def recogniser(self, candidates: Sequence[Any] | None = None) -> Recognizer:
+        """Return `recognizer(candidates)`; the old spelling, for one more release."""
+        warn_renamed("recogniser()", "recognizer()")
+        return self.recognizer(candidates)
 
     def explain(self, x: ArrayLike, name: Any) -> Explanation:
         """Return why a sample gets its score for one class.
@@ -361,9 +368,9 @@ class Predictor:
             )
         return setting
 
-    def _live(self, candidates: Sequence[Any] | None) -> Recogniser:
-        """Return a recogniser over the classifier itself, for one call."""
-        return Recogniser(Candidates.of(self, *self._named_signatures(candidates)))
+    def _live(self, candidates: Sequence[Any] | None) -> Recognizer:
+        """Return a recognizer over the classifier itself, for one call."""
+        return Recognizer(Candidates.of(self, *self._named_signatures(candidates)))
 
     def _named_signatures(self, candidates: Sequence[Any] | None) -> tuple[NDArray, NDArray]:
         """Names and raw signatures of the candidates, as they are in one moment."""

@@ -22,6 +22,7 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import ClassKFold
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, ZeroShotClassifier
+from zslearn.zero_shot.candidates import queries_of, score_queries
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.held_out import (
     COEFFICIENTS,
@@ -35,14 +36,8 @@ from zslearn.zero_shot.held_out import (
 )
 from zslearn.zero_shot.inputs import as_signatures, is_plain, refuses_weights
 from zslearn.zero_shot.pipelines import CLASSIFIER, features_of, frozen, last_step, steps_before
-from zslearn.zero_shot.recogniser import queries_of, score_queries
-from zslearn.zero_shot.scoring import (
-    ForEachSetting,
-    ScoreForm,
-    ZeroShotTags,
-    in_each_setting,
-    is_auto,
-)
+from zslearn.zero_shot.scoring import ForEachSetting, ScoreForm, in_each_setting, is_auto
+from zslearn.zero_shot.tags import ZeroShotTags
 
 MAX_FOLDS = 10
 

@@ -114,7 +114,7 @@ def held_out_folds(prototype: Any, X: Any, y: NDArray[Any], folds: ClassKFold) -
             continue
         fitted = clone(prototype).fit(X[train], y[train])
         classifier, rows = last_step(fitted), features_of(fitted, X[test])
-        scores = classifier.recogniser(classes).scores(rows)
+        scores = classifier.recognizer(classes).scores(rows)
         seen = classifier.seen_classes_
         curve = seen_unseen_curve(y[test], scores, candidates=classes, seen=seen)
         some = slice(None, None, -(-len(test) // MAX_ROWS))
@@ -155,7 +155,7 @@ class _Rescored:
     X: Any
 
     def __call__(self, candidates: NDArray[Any]) -> NDArray[Any]:
-        scores: NDArray[Any] = self.fitted.recogniser(candidates).scores(self.X)
+        scores: NDArray[Any] = self.fitted.recognizer(candidates).scores(self.X)
         return scores
 
 

@@ -20,7 +20,7 @@ from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores, unit_rows
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.scoring import ZeroShotTags
+from zslearn.zero_shot.tags import ZeroShotTags
 
 _PAPER = "Kodirov, Xiang & Gong, CVPR 2017; the authors' released demo"
 # A column can be standardized over two samples, but not to any use.

@@ -18,8 +18,8 @@ from zslearn.core.descent import (
 )
 from zslearn.core.losses import contrastive_pairs, hinge_pairs, logistic_pairs, squared_pairs
 from zslearn.zero_shot.gradient import GradientClassifier
-from zslearn.zero_shot.scoring import ZeroShotTags
 from zslearn.zero_shot.search import Point
+from zslearn.zero_shot.tags import ZeroShotTags
 
 
 class NetworkClassifier(GradientClassifier):

@@ -16,8 +16,8 @@ from zslearn._parameters import Either, Instance, Number, Whole
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.candidates import Candidates
 from zslearn.zero_shot.posterior.similarity import ConSEClassifier
-from zslearn.zero_shot.recogniser import Recogniser
-from zslearn.zero_shot.scoring import ZeroShotTags
+from zslearn.zero_shot.recognizer import Recognizer
+from zslearn.zero_shot.tags import ZeroShotTags
 
 GRAPHS = ("scores", "features")
 # Steps of F ← α S F + (1 − α) Z; 0.8⁶⁰ is 1.5e-6, beyond which nothing moves.
@@ -125,10 +125,10 @@ class PSTClassifier(ZeroShotClassifier):
         check_is_fitted(self)
         return clone(self).set_params(estimator=self.estimator_.frozen())
 
-    def _prepared(self, names: NDArray, vectors: NDArray) -> Recogniser:
-        return Recogniser(Candidates.of(self.estimator_, names, vectors))
+    def _prepared(self, names: NDArray, vectors: NDArray) -> Recognizer:
+        return Recognizer(Candidates.of(self.estimator_, names, vectors))
 
-    def _score(self, X: Features, prepared: Recogniser) -> NDArray:
+    def _score(self, X: Features, prepared: Recognizer) -> NDArray:
         first = prepared.scores(X)
         P = softmax(_standardized(first), axis=1)
         labels = confident_labels(P, float(self.share))

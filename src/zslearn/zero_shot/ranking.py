@@ -17,7 +17,7 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.gradient import GradientClassifier, Learned, Scaling
-from zslearn.zero_shot.scoring import Branch, ScoreForm, ZeroShotTags
+from zslearn.zero_shot.scoring import Branch, ScoreForm
 from zslearn.zero_shot.search import (
     Choice,
     Fold,
@@ -27,6 +27,7 @@ from zslearn.zero_shot.search import (
     left_open,
     unseen_class_folds,
 )
+from zslearn.zero_shot.tags import ZeroShotTags
 
 
 class BilinearClassifier(GradientClassifier):

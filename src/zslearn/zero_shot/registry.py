@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from zslearn.exceptions import InvalidInputError, closest_name
-from zslearn.zero_shot.scoring import ZeroShotTags
+from zslearn.zero_shot.tags import ZeroShotTags
 
 if TYPE_CHECKING:
     from zslearn.zero_shot.base import ZeroShotClassifier

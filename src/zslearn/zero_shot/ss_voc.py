@@ -13,7 +13,6 @@ from zslearn._parameters import Constraint, Either, Number, Whole
 from zslearn.core.nearest import scores, unit_rows
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.scoring import ZeroShotTags
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -22,6 +21,7 @@ from zslearn.zero_shot.search import (
     held_out_accuracy,
     unseen_class_folds,
 )
+from zslearn.zero_shot.tags import ZeroShotTags
 
 LAMS = (1e-2, 1e-3, 1e-4, 1e-5)
 

@@ -16,12 +16,12 @@ N_SEEN, N_DIMENSIONS = 4, 3
 
 
 @pytest.fixture(scope="module")
-def recogniser():
+def recognizer():
     rng = np.random.default_rng(0)
     table = Signatures(list("abcd"), rng.random((N_SEEN, N_DIMENSIONS)))
     y = np.repeat(list("abcd"), 10)
     X = table.vectors[np.repeat(np.arange(N_SEEN), 10)] @ rng.standard_normal((N_DIMENSIONS, 6))
-    return SAEClassifier(table, lam=1.0).fit(X + 0.1 * rng.standard_normal(X.shape), y).recogniser()
+    return SAEClassifier(table, lam=1.0).fit(X + 0.1 * rng.standard_normal(X.shape), y).recognizer()
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +51,10 @@ def literally(board, bias):
 
 
 @pytest.mark.parametrize("n_classes", [1, 2, 3, 6])
-def test_a_moved_slider_answers_as_all_scores_do(recogniser, X, n_classes):
+def test_a_moved_slider_answers_as_all_scores_do(recognizer, X, n_classes):
     rng = np.random.default_rng(2)
     rows = {f"class {i}": rng.random(N_DIMENSIONS) for i in range(n_classes)}
-    board, bias = Board(recogniser, X), 0.0
+    board, bias = Board(recognizer, X), 0.0
     for step in range(40):
         # One class for a while, then another; sometimes a tie, sometimes another bias.
         name = f"class {(step // 7) % n_classes}"
@@ -66,15 +66,15 @@ def test_a_moved_slider_answers_as_all_scores_do(recogniser, X, n_classes):
         found = answers(board, rows, bias)
         for kept, known in zip(found, literally(board, bias), strict=True):
             np.testing.assert_array_equal(kept, known)
-        fresh = Board(recogniser, X)
+        fresh = Board(recognizer, X)
         fresh.sync(classes(rows))
         np.testing.assert_allclose(board.scores, fresh.scores, atol=1e-6)
 
 
-def test_ties_go_to_the_first_class(recogniser, X):
+def test_ties_go_to_the_first_class(recognizer, X):
     row = np.ones(N_DIMENSIONS)
     rows = {name: row for name in ("x", "y", "z")}
-    board = Board(recogniser, X)
+    board = Board(recognizer, X)
     answers(board, {**rows, "y": np.eye(N_DIMENSIONS)[0]}, 0.0)
     best, second, margin = answers(board, rows, 0.0)
     assert (set(best), set(second), set(margin)) == ({0}, {1}, {0.0})

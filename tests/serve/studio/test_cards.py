@@ -11,11 +11,11 @@ def by_hand(visitor, sample, classes):
     session = visitor.session
     state = visitor.json("state")
     clf = session.methods.fitted(state["method"]).classifier
-    recogniser = clf.recogniser()
+    recognizer = clf.recognizer()
     found = []
     for number in classes:
         one = next(c for c in state["classes"] if c["id"] == number)
-        changed = recogniser.replace(one["name"], one["row"])
+        changed = recognizer.replace(one["name"], one["row"])
         score = changed.scores(session.collection.X[sample : sample + 1].astype(np.float64))
         place = changed.names.tolist().index(one["name"])
         found.append(score[0, place] - state["balance"]["bias"] * one["seen"])
@@ -67,7 +67,7 @@ def test_scores_from_encoded_semantics_are_the_scores(visitor, method):
     classifier = visitor.session.methods.fitted(method).classifier
     table = classifier.signatures_
     scores = linear.scores(linear.project(X), table.vectors)
-    np.testing.assert_allclose(scores, classifier.recogniser(table.names).scores(X), atol=1e-9)
+    np.testing.assert_allclose(scores, classifier.recognizer(table.names).scores(X), atol=1e-9)
 
 
 def test_prototype_regression_is_not_linear_in_signatures(visitor):

@@ -18,7 +18,7 @@ def ring_changes(visitor):
     return {str(names.index("ring")): 1, str(names.index("star")): 0}
 
 
-def test_a_class_nobody_has_seen_is_described_and_recognised(visitor):
+def test_a_class_nobody_has_seen_is_described_and_recognized(visitor):
     waiting = visitor.class_called(RING)
     assert (waiting["described"], waiting["row"], waiting["count"]) == (False, None, 40)
     number = describe_ring(visitor)
@@ -38,17 +38,17 @@ def test_a_class_nobody_has_seen_is_described_and_recognised(visitor):
     assert visitor.class_called(RING) == waiting
 
 
-def test_answers_are_those_of_the_recogniser(visitor):
-    """The reference: a recogniser with all classes, asked anew, and the bias by hand."""
+def test_answers_are_those_of_the_recognizer(visitor):
+    """The reference: a recognizer with all classes, asked anew, and the bias by hand."""
     number = describe_ring(visitor)
     _, arrays = visitor.edit("set", **{"class": number}, changes=ring_changes(visitor))
     session, state = visitor.session, visitor.json("state")
     state["classes"] = [one for one in state["classes"] if one["described"]]
-    recogniser = session.methods.fitted("sae").classifier.recogniser()
+    recognizer = session.methods.fitted("sae").classifier.recognizer()
     for one in state["classes"]:
-        recogniser = recogniser.replace(one["name"], one["row"])
-    recogniser = recogniser.among([one["name"] for one in state["classes"]])
-    scores = recogniser.scores(session.collection.X.astype(np.float64))
+        recognizer = recognizer.replace(one["name"], one["row"])
+    recognizer = recognizer.among([one["name"] for one in state["classes"]])
+    scores = recognizer.scores(session.collection.X.astype(np.float64))
     scores -= state["balance"]["bias"] * np.array([one["seen"] for one in state["classes"]])
     ids = np.array([one["id"] for one in state["classes"]])
     order = np.argsort(-scores, axis=1)

@@ -131,7 +131,7 @@ def test_the_table_given_with_a_model_is_the_one_shown(model, tmp_path):
     session = studio.session
     assert [one.name for one in session.kept.described.values()] == NAMES[1:]
     assert [one.seen for one in session.kept.described.values()] == [True, True, False]
-    expected = load(model.model).recogniser(NAMES[1:3]).replace(NAMES[3], TABLE[NAMES[3]])
+    expected = load(model.model).recognizer(NAMES[1:3]).replace(NAMES[3], TABLE[NAMES[3]])
     names = {one.id: one.name for one in session.kept.classes.values()}
     answers = [names[number] for number in session.view.answers.answer.tolist()]
     assert answers == expected.predict(session.collection.X).tolist()

@@ -39,5 +39,5 @@ def test_the_example_of_generators_runs_on_a_sixth_of_the_animals(monkeypatch):
     (block,) = blocks_of("generators.md")
     names: dict = {}
     exec(block, names)
-    answers = names["recogniser"].predict(fewer.X[fewer.y == "dolphin"])
+    answers = names["recognizer"].predict(fewer.X[fewer.y == "dolphin"])
     assert set(answers) <= set(fewer.split("proposed").unseen)

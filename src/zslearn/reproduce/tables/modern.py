@@ -28,7 +28,7 @@ COLUMNS = {
 NOTE = (
     "Per-class accuracy in %, all settings chosen on seen classes: T1 among the unseen classes; U "
     "and S of unseen and seen classes among all, H their harmonic mean (bias of calibrated "
-    "stacking; generators balance the two sides by the number of synthesised samples). Best on "
+    "stacking; generators balance the two sides by the number of synthesized samples). Best on "
     "test: the checkpoint of the generator that the test samples like best, which many published "
     "figures are. Minutes: CPU time of the fit on one core, choice of settings included."
 )

@@ -52,8 +52,8 @@ async def delete_class(request: Request) -> Response:
 def described(slot: ModelSlot) -> dict[str, Any]:
     """Return the classes of a model."""
     model = slot.model()
-    changed, recogniser = slot.changes().changed(), model.recogniser
-    pairs = zip(recogniser.names.tolist(), recogniser.seen.tolist(), strict=True)
+    changed, recognizer = slot.changes().changed(), model.recognizer
+    pairs = zip(recognizer.names.tolist(), recognizer.seen.tolist(), strict=True)
     return {
         "model_name": model.name,
         "dimensions": list(model.signatures.dimensions),
@@ -70,9 +70,9 @@ def described_class(slot: ModelSlot, given: str) -> dict[str, Any]:
     place = _place(model, model.class_of(given))
     table = model.signatures
     return {
-        "name": model.recogniser.names[place],
-        "seen": model.recogniser.seen[place],
-        "changed": model.recogniser.names[place].item() in slot.changes().changed(),
+        "name": model.recognizer.names[place],
+        "seen": model.recognizer.seen[place],
+        "changed": model.recognizer.names[place].item() in slot.changes().changed(),
         "vector": dict(zip(table.dimensions, table.vectors[place].tolist(), strict=True)),
     }
 
@@ -82,7 +82,7 @@ def put(slot: ModelSlot, given: str, body: bytes) -> dict[str, Any]:
     model = slot.model()
     name = checked_name(model, given)
     created = slot.changes().put(name, read_signature(model, body))
-    return {"name": name, "created": created, "n_classes": len(slot.model().recogniser)}
+    return {"name": name, "created": created, "n_classes": len(slot.model().recognizer)}
 
 
 def remove(slot: ModelSlot, given: str) -> None:
@@ -91,7 +91,7 @@ def remove(slot: ModelSlot, given: str) -> None:
 
 
 def _place(model: ServedModel, name: str | int) -> int:
-    names = model.recogniser.names.tolist()
+    names = model.recognizer.names.tolist()
     if name not in names:
         raise unknown_class(model, name)
     return int(names.index(name))

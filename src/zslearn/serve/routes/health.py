@@ -67,7 +67,7 @@ def metadata(model: ServedModel) -> dict[str, Any]:
         "platform": "zslearn",
         "inputs": list(map(_tensor, inputs)),
         "outputs": list(map(_tensor, outputs)),
-        "parameters": {"method": model.method, "n_classes": len(model.recogniser)},
+        "parameters": {"method": model.method, "n_classes": len(model.recognizer)},
     }
 
 

@@ -60,7 +60,7 @@ def compute(served: ChangedModel, request: InferRequest, limits: Limits) -> Mess
 def _is_small(model: ServedModel, request: InferRequest) -> bool:
     """Say whether a request has few rows of numbers; pictures take long."""
     [array, *more] = request.inputs.values()
-    few = len(array) <= SMALL_ROWS and len(array) * len(model.recogniser) <= SMALL_SCORES
+    few = len(array) <= SMALL_ROWS and len(array) * len(model.recognizer) <= SMALL_SCORES
     return few and array.dtype.kind == "f" and not more
 
 

@@ -1,4 +1,4 @@
-"""The studio: a page on which classes are described and recognised at once."""
+"""The studio: a page on which classes are described and recognized at once."""
 
 from zslearn.serve.studio.opening import (
     Source,

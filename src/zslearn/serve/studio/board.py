@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.serve.studio.edits import BoardClass
-from zslearn.zero_shot import Recogniser
+from zslearn.zero_shot import Recognizer
 
 NOBODY = -np.inf
 
@@ -64,15 +64,15 @@ class Board:
 
     Parameters
     ----------
-    recogniser : Recogniser
+    recognizer : Recognizer
         The fitted method with the classes of its table.
     X : array of shape (n_samples, n_features)
         All samples; they are made ready once.
     """
 
-    def __init__(self, recogniser: Recogniser, X: Any) -> None:
-        self.recogniser = recogniser
-        self.ready = recogniser.ready(X)
+    def __init__(self, recognizer: Recognizer, X: Any) -> None:
+        self.recognizer = recognizer
+        self.ready = recognizer.ready(X)
         self.n = len(self.ready)
         self._scored: dict[int, NDArray[np.float64]] = {}
         self._separable = bool(self.ready.model.zero_shot_tags.separable)
@@ -138,18 +138,18 @@ class Board:
         self._fresh = []
         return self._biased
 
-    def with_class(self, one: BoardClass) -> Recogniser:
-        """Return the recogniser with one class as it is on the board."""
-        return self.recogniser.replace(self.key(one), one.row)
+    def with_class(self, one: BoardClass) -> Recognizer:
+        """Return the recognizer with one class as it is on the board."""
+        return self.recognizer.replace(self.key(one), one.row)
 
     def key(self, one: BoardClass) -> Any:
-        """Return the name of a class inside the recogniser."""
-        whole = self.recogniser.names.dtype.kind in "iu"
+        """Return the name of a class inside the recognizer."""
+        whole = self.recognizer.names.dtype.kind in "iu"
         return 10**9 + one.id if whole else one.name
 
-    def _whole(self, classes: Mapping[int, BoardClass]) -> Recogniser:
-        """Return a recogniser of all classes on the board, in their order."""
-        found = self.recogniser
+    def _whole(self, classes: Mapping[int, BoardClass]) -> Recognizer:
+        """Return a recognizer of all classes on the board, in their order."""
+        found = self.recognizer
         for one in classes.values():
             key = self.key(one)
             place = np.flatnonzero(found.names == key)

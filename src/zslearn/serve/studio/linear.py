@@ -149,11 +149,11 @@ def linear_scores(classifier: ZeroShotClassifier) -> LinearScores | None:
 
 
 def _with_rows(classifier: Any, rows: FloatArray) -> Any:
-    """Return a recogniser whose classes have the given signatures."""
+    """Return a recognizer whose classes have the given signatures."""
     table = classifier.signatures_
     whole = table.names.dtype.kind in "iu"
     names = [10**9 + i if whole else f"probe {i}" for i in range(len(rows))]
-    recogniser = classifier.recogniser(table.names[:1])
+    recognizer = classifier.recognizer(table.names[:1])
     for name, row in zip(names, rows, strict=True):
-        recogniser = recogniser.replace(name, row)
-    return recogniser.among(names)
+        recognizer = recognizer.replace(name, row)
+    return recognizer.among(names)

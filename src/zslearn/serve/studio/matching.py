@@ -61,7 +61,7 @@ def with_model(collection: Collection, model: Any, *, own_table: bool) -> Collec
         Whether the classes of the collection are those to show, and not the model's.
     """
     n = collection.X.shape[1]
-    if not hasattr(model, "recogniser"):
+    if not hasattr(model, "recognizer"):
         raise InvalidInputError(
             f"a {type(model).__name__} cannot be used here; give a zero-shot classifier."
         )
@@ -70,7 +70,7 @@ def with_model(collection: Collection, model: Any, *, own_table: bool) -> Collec
             f"the model takes {model.n_features_in_} features and the samples have {n}; they must "
             "come from the same encoder."
         )
-    known, table = model.recogniser().signatures, collection.signatures
+    known, table = model.recognizer().signatures, collection.signatures
     same = known.dimensions == table.dimensions
     if own_table and not same:
         raise InvalidInputError(

@@ -16,7 +16,7 @@ from zslearn.exceptions import InvalidInputError, ZslearnError
 from zslearn.persistence import load, save
 from zslearn.serve.studio.collection import Collection
 from zslearn.serve.studio.linear import LinearScores, linear_scores
-from zslearn.zero_shot import CalibratedStacking, Recogniser, ZeroShotClassifier
+from zslearn.zero_shot import CalibratedStacking, Recognizer, ZeroShotClassifier
 from zslearn.zero_shot.registry import METHODS, make_classifier
 
 OFFERED = (
@@ -43,12 +43,12 @@ class Fitted:
     ----------
     classifier : ZeroShotClassifier
         The classifier.
-    recogniser : Recogniser
+    recognizer : Recognizer
         All classes of its table.
     """
 
     classifier: ZeroShotClassifier
-    recogniser: Recogniser
+    recognizer: Recognizer
 
     @cached_property
     def linear(self) -> LinearScores | None:
@@ -127,7 +127,7 @@ class Methods:
                     classifier = self._fit(method, lam)
                 if lam is not None:
                     self._forget_lams(method)
-                self._fitted[key] = Fitted(classifier, classifier.recogniser())
+                self._fitted[key] = Fitted(classifier, classifier.recognizer())
             return self._fitted[key]
 
     def calibration(self, method: str, lam: float | None = None) -> Calibration | None:
@@ -209,7 +209,7 @@ class Methods:
         if isinstance(model, CalibratedStacking):
             self._calibrations[MODEL, None] = Calibration(model.gamma_)
             model = model.estimator_
-        self._fitted[MODEL, None] = Fitted(model, model.recogniser())
+        self._fitted[MODEL, None] = Fitted(model, model.recognizer())
 
 
 def _read_calibration(path: Path) -> Calibration | None:

@@ -128,7 +128,7 @@ def class_table(signatures: Path | None, model: Any) -> Signatures:
         raise InvalidInputError(
             "the classes need signatures: give a table by --signatures, one line per class."
         )
-    table: Signatures = model.recogniser().signatures
+    table: Signatures = model.recognizer().signatures
     return table
 
 

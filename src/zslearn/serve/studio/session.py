@@ -233,7 +233,7 @@ class Session:
             # Boards that are not shown are dropped: each holds all samples once more.
             shown = {(m, self._lam(m, state)) for m in (state.method, state.compare) if m}
             self._boards = {k: board for k, board in self._boards.items() if k in shown}
-            self._boards[key] = Board(self.methods.fitted(*key).recogniser, self.collection.X)
+            self._boards[key] = Board(self.methods.fitted(*key).recognizer, self.collection.X)
         return self._boards[key]
 
     def _shown(self, state: State, revision: int) -> View:

@@ -25,8 +25,8 @@ from zslearn.zero_shot.pipelines import (
     last_step,
     set_signatures,
 )
-from zslearn.zero_shot.scoring import ZeroShotTags
 from zslearn.zero_shot.search import even_rows
+from zslearn.zero_shot.tags import ZeroShotTags
 
 # Training rows that the scale of a member is measured on.
 _ROWS = 500

@@ -40,7 +40,8 @@ from zslearn.zero_shot.base import Features, ZeroShotClassifier, remedy
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import as_signatures, refuses_weights, single
 from zslearn.zero_shot.pipelines import frozen
-from zslearn.zero_shot.scoring import ScoreForm, ZeroShotTags
+from zslearn.zero_shot.scoring import ScoreForm
+from zslearn.zero_shot.tags import ZeroShotTags
 
 MAX_FOLDS = 5
 

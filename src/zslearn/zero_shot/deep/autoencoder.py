@@ -18,7 +18,6 @@ from zslearn.zero_shot.deep.feature_space import FeatureSpace
 from zslearn.zero_shot.deep.two_sides import decoded, encoded
 from zslearn.zero_shot.inputs import is_cv, normalized_signatures
 from zslearn.zero_shot.linear.sae import DIRECTIONS, LAM_PER_DIRECTION, WAYS, SAEClassifier
-from zslearn.zero_shot.scoring import ZeroShotTags
 from zslearn.zero_shot.search import (
     choose_parameters,
     grid_points,
@@ -26,6 +25,7 @@ from zslearn.zero_shot.search import (
     left_open,
     unseen_class_folds,
 )
+from zslearn.zero_shot.tags import ZeroShotTags
 
 STEPS = (0, 5, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1280, 1920, 2560)
 # Taken with one-hot signatures, where no class can be held out.

@@ -16,7 +16,6 @@ from zslearn.zero_shot.deep.base import DeepClassifier
 from zslearn.zero_shot.deep.conv_forward import decoded_pictures, encoded_pictures
 from zslearn.zero_shot.deep.conv_pictures import as_pictures
 from zslearn.zero_shot.inputs import normalized_signatures
-from zslearn.zero_shot.scoring import ZeroShotTags
 from zslearn.zero_shot.search import (
     Fold,
     choose_parameters,
@@ -24,6 +23,7 @@ from zslearn.zero_shot.search import (
     held_out_accuracy,
     unseen_class_folds,
 )
+from zslearn.zero_shot.tags import ZeroShotTags
 
 EPOCHS = (10, 20, 40, 80)
 # Layers of the decoder, the last of which makes the picture or the map of the trunk.

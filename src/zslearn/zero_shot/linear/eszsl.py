@@ -16,8 +16,9 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, Predictor, dense
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.linear.base import LinearZeroShotClassifier, PenalizedClassifier
-from zslearn.zero_shot.scoring import ScoreForm, ZeroShotTags
+from zslearn.zero_shot.scoring import ScoreForm
 from zslearn.zero_shot.search import Fold, choose_parameters, even_rows, parameter_folds
+from zslearn.zero_shot.tags import ZeroShotTags
 
 # Entry of Y for the classes a sample does not belong to.
 CODINGS = {"signed": -1.0, "binary": 0.0}

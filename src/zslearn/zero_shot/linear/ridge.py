@@ -12,7 +12,7 @@ from zslearn.core.linear_maps import mean_eigenvalue, ridge_to_features, ridge_t
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Metric
 from zslearn.zero_shot.linear.base import LinearZeroShotClassifier
-from zslearn.zero_shot.scoring import ZeroShotTags
+from zslearn.zero_shot.tags import ZeroShotTags
 
 # Scale-free penalties: multiples of the mean eigenvalue of the Gram matrix they are added to.
 _RELATIVE = tuple(np.logspace(-4, 4, 25).tolist())

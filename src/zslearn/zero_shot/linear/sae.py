@@ -32,8 +32,9 @@ from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import announced_classes, as_signatures, check_announced, is_cv
 from zslearn.zero_shot.moment_classifier import MomentClassifier
-from zslearn.zero_shot.scoring import Branch, ScoreForm, ZeroShotTags
+from zslearn.zero_shot.scoring import Branch, ScoreForm
 from zslearn.zero_shot.search import Choice, Point, choose
+from zslearn.zero_shot.tags import ZeroShotTags
 
 DIRECTIONS = ("decode", "encode", "both")
 WAYS: tuple[Direction, Direction] = ("encode", "decode")

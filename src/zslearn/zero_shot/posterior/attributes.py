@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.posterior.base import (
     CLASSIFIER,
-    GivenAttributeClassifiers,
     Known,
     PosteriorClassifier,
     forget_logistic,
@@ -25,7 +24,6 @@ from zslearn.zero_shot.posterior.base import (
     posterior,
     seen_logits,
 )
-from zslearn.zero_shot.scoring import ZeroShotTags
 from zslearn.zero_shot.search import (
     DEALS,
     Fold,
@@ -35,6 +33,7 @@ from zslearn.zero_shot.search import (
     held_out_accuracy,
     unseen_class_folds,
 )
+from zslearn.zero_shot.tags import ZeroShotTags
 
 THRESHOLDS = ("global", "attribute")
 PRIORS = ("seen", None)
@@ -473,3 +472,34 @@ def _fitted(
     model.theta_, model.var_, model.epsilon_ = means, variances, least
     model.class_count_, model.class_prior_ = counts, counts / counts.sum()
     return model
+
+
+class GivenAttributeClassifiers(NamedTuple):
+    """A fitted yes/no classifier for each attribute; None where all seen classes agree."""
+
+    fitted: list[Any]
+
+    @classmethod
+    def fit(cls, classifier: Any, X: NDArray, targets: NDArray) -> GivenAttributeClassifiers:
+        """Fit a clone for each column of zeros and ones, of shape (n_samples, n_dimensions)."""
+        if is_plain_bayes(classifier):
+            return cls(fit_naive_bayes(classifier, X, targets))
+        return cls(
+            [
+                clone(classifier).fit(X, column) if np.ptp(column) else None
+                for column in targets.T.astype(np.intp)
+            ]
+        )
+
+    def probabilities(self, X: NDArray) -> NDArray:
+        """Return the probability of each attribute; 0.5 of those nothing is known about."""
+        known = [i for i, one in enumerate(self.fitted) if one is not None]
+        if known and all(is_plain_bayes(self.fitted[i]) for i in known):
+            P = np.full((len(X), len(self.fitted)), 0.5)
+            P[:, known] = naive_bayes_probabilities([self.fitted[i] for i in known], X)
+            return P
+        columns = [
+            np.full(len(X), 0.5) if one is None else one.predict_proba(X)[:, 1]
+            for one in self.fitted
+        ]
+        return np.stack(columns, axis=1)

@@ -15,11 +15,6 @@ from zslearn._parameters import Constraint, Either, Number, Whole
 from zslearn._progress import report
 from zslearn.core.logistic import Axes, LogisticModel, Progress, fit_logistic, logits
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.posterior.attributes import (
-    fit_naive_bayes,
-    is_plain_bayes,
-    naive_bayes_probabilities,
-)
 from zslearn.zero_shot.search import (
     DEALS,
     Fold,
@@ -122,37 +117,6 @@ class GivenClassifier(NamedTuple):
     def logits(self, X: NDArray) -> NDArray:
         """Return the logarithms of its probabilities, of shape (n_samples, n_seen)."""
         return np.log(np.maximum(self.fitted.predict_proba(X), _LEAST))
-
-
-class GivenAttributeClassifiers(NamedTuple):
-    """A fitted yes/no classifier for each attribute; None where all seen classes agree."""
-
-    fitted: list[Any]
-
-    @classmethod
-    def fit(cls, classifier: Any, X: NDArray, targets: NDArray) -> GivenAttributeClassifiers:
-        """Fit a clone for each column of zeros and ones, of shape (n_samples, n_dimensions)."""
-        if is_plain_bayes(classifier):
-            return cls(fit_naive_bayes(classifier, X, targets))
-        return cls(
-            [
-                clone(classifier).fit(X, column) if np.ptp(column) else None
-                for column in targets.T.astype(np.intp)
-            ]
-        )
-
-    def probabilities(self, X: NDArray) -> NDArray:
-        """Return the probability of each attribute; 0.5 of those nothing is known about."""
-        known = [i for i, one in enumerate(self.fitted) if one is not None]
-        if known and all(is_plain_bayes(self.fitted[i]) for i in known):
-            P = np.full((len(X), len(self.fitted)), 0.5)
-            P[:, known] = naive_bayes_probabilities([self.fitted[i] for i in known], X)
-            return P
-        columns = [
-            np.full(len(X), 0.5) if one is None else one.predict_proba(X)[:, 1]
-            for one in self.fitted
-        ]
-        return np.stack(columns, axis=1)
 
 
 # Parameters are chosen on at most this many samples; the final model learns from all.

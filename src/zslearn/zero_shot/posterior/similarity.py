@@ -11,7 +11,7 @@ from scipy.special import log_softmax
 from zslearn._parameters import Either, Flag, Number, Whole
 from zslearn.core.nearest import scores, unit_rows
 from zslearn.zero_shot.posterior.base import Known, PosteriorClassifier, posterior
-from zslearn.zero_shot.scoring import ZeroShotTags
+from zslearn.zero_shot.tags import ZeroShotTags
 
 
 class ConSEClassifier(PosteriorClassifier):

@@ -14,7 +14,6 @@ from zslearn.core.logistic import Axes
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.scoring import ZeroShotTags
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -23,6 +22,7 @@ from zslearn.zero_shot.search import (
     held_out_accuracy,
     unseen_class_folds,
 )
+from zslearn.zero_shot.tags import ZeroShotTags
 
 METRICS = ("std-euclidean", "euclidean", "cosine")
 REGRESSORS = ("kernel ridge", "nu-svr")

@@ -14,7 +14,6 @@ from zslearn._parameters import Either, Number
 from zslearn.core.kernels import kernel_ridge, rbf
 from zslearn.core.moments import Moments
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.scoring import ZeroShotTags
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -24,6 +23,7 @@ from zslearn.zero_shot.search import (
     held_out_accuracy,
     unseen_class_folds,
 )
+from zslearn.zero_shot.tags import ZeroShotTags
 
 Gaussians = tuple[NDArray, NDArray]
 _SEARCH_ROWS = 4000

@@ -15,7 +15,6 @@ from zslearn.core.kernels import distance_unit
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.scoring import ZeroShotTags
 from zslearn.zero_shot.search import (
     Fold,
     choose_parameters,
@@ -24,6 +23,7 @@ from zslearn.zero_shot.search import (
     held_out_accuracy,
     unseen_class_folds,
 )
+from zslearn.zero_shot.tags import ZeroShotTags
 
 RELATED = ("similar", "ancestors")
 LEARNED = ("ncmml", "whitened", "identity")

@@ -41,7 +41,7 @@ from zslearn.zero_shot.prototypes.prototype_settings import (
     kernel_points,
     nearly_best,
 )
-from zslearn.zero_shot.scoring import Branch, ScoreForm, ZeroShotTags
+from zslearn.zero_shot.scoring import Branch, ScoreForm
 from zslearn.zero_shot.search import (
     Point,
     choose,
@@ -50,6 +50,7 @@ from zslearn.zero_shot.search import (
     left_open,
     parameter_folds,
 )
+from zslearn.zero_shot.tags import ZeroShotTags
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 

@@ -12,7 +12,6 @@ from scipy.special import expit, log_expit, softmax
 from zslearn._parameters import Either, Flag, Number, Whole
 from zslearn.core.losses import logistic_pairs
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.scoring import ZeroShotTags
 from zslearn.zero_shot.search import (
     Fold,
     choose_parameters,
@@ -22,6 +21,7 @@ from zslearn.zero_shot.search import (
     unseen_class_folds,
 )
 from zslearn.zero_shot.synthesized.sse import project_to_simplex, simplex_codes
+from zslearn.zero_shot.tags import ZeroShotTags
 
 # Factors of the seen-class scores in their softmax, tried on held-out classes.
 TEMPERATURES = (10.0, 5.0, 20.0, 40.0)

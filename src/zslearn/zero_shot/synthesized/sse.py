@@ -12,8 +12,8 @@ from zslearn.core.descent import Parameters
 from zslearn.core.losses import structured_hinge
 from zslearn.core.nearest import unit_rows
 from zslearn.zero_shot.gradient import GradientClassifier, Learned, Scaling
-from zslearn.zero_shot.scoring import ZeroShotTags
 from zslearn.zero_shot.search import Point, even_rows
+from zslearn.zero_shot.tags import ZeroShotTags
 
 Array = NDArray[Any]
 

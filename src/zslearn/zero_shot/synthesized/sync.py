@@ -1,4 +1,4 @@
-"""Synthesised classifiers."""
+"""Synthesized classifiers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zslearn.core.losses import structured_hinge
 from zslearn.core.nearest import Targets
 from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
 from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.scoring import Branch, ScoreForm, ZeroShotTags
+from zslearn.zero_shot.scoring import Branch, ScoreForm
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -27,6 +27,7 @@ from zslearn.zero_shot.search import (
     held_out_accuracy,
     unseen_class_folds,
 )
+from zslearn.zero_shot.tags import ZeroShotTags
 
 Array = NDArray[Any]
 

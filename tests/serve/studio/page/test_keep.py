@@ -80,7 +80,7 @@ def test_the_table_and_the_python_lines_are_taken_along(page, visitor, tmp_path)
     model.rename(tmp_path / "model.zsl")
     code = (
         "import sys, json; from zslearn import load; m = load(sys.argv[1]);"
-        "print(json.dumps(sorted(map(str, m.recogniser().names))))"
+        "print(json.dumps(sorted(map(str, m.recognizer().names))))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "model.zsl")], capture_output=True, text=True

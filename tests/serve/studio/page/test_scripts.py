@@ -58,7 +58,7 @@ def scoring_case(parameters):
     clf = SAEClassifier(data.signatures, lam=0.7, **parameters).fit(data.X[train], data.y[train])
     names = list(data.signatures.names)
     bias = 0.05 * np.isin(names, clf.seen_classes_)
-    scores = clf.recogniser(names).scores(data.X) - bias
+    scores = clf.recognizer(names).scores(data.X) - bias
     X = unit_rows(data.X) if clf.feature_norm == "l2" else data.X
     ways = ("encode", "decode") if clf.direction == "both" else (clf.direction,)
     classes = [

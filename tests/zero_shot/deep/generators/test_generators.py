@@ -100,7 +100,7 @@ def test_a_saved_model_answers_the_same(name, fitted, data, tmp_path):
 @every_method
 def test_seen_candidates_are_real_samples_and_described_anew_they_are_not(name, fitted, data):
     clf, (first, second) = fitted[name], data.split("standard").seen[:2]
-    prepared = clf.recogniser([first, second])
+    prepared = clf.recognizer([first, second])
     other = prepared.replace(first, data.signatures[first])
     X = data.X[data.rows([first, second])]
     np.testing.assert_array_equal(prepared.scores(X), other.scores(X))
@@ -109,7 +109,7 @@ def test_seen_candidates_are_real_samples_and_described_anew_they_are_not(name, 
 
 
 @pytest.mark.parametrize("kind", ["WassersteinGame", "VariationalGame"])
-def test_numpy_synthesises_what_torch_does(kind):
+def test_numpy_synthesizes_what_torch_does(kind):
     from zslearn.zero_shot.deep.generators import adversarial
     from zslearn.zero_shot.deep.generators.f_clswgan import generated
     from zslearn.zero_shot.deep.generators.f_vaegan import decoded
@@ -123,8 +123,8 @@ def test_numpy_synthesises_what_torch_does(kind):
     Z = rng.standard_normal((6, 4)).astype(np.float32)
     with torch.no_grad():
         wanted = game.generated(torch.tensor(Z), torch.tensor(S[:1]).repeat(6, 1)).numpy()
-    synthesise = generated if kind == "WassersteinGame" else decoded
-    got = synthesise(game.arrays(), Z, S[0])
+    synthesize = generated if kind == "WassersteinGame" else decoded
+    got = synthesize(game.arrays(), Z, S[0])
     assert np.ptp(got) > 0
     np.testing.assert_allclose(got, wanted, atol=1e-6)
 
@@ -144,7 +144,7 @@ def fed_back():
     return game, rng.standard_normal((6, 4)).astype(np.float32)
 
 
-def test_numpy_synthesises_with_feedback_what_torch_does():
+def test_numpy_synthesizes_with_feedback_what_torch_does():
     from zslearn.zero_shot.deep.generators.f_vaegan import decoded
     from zslearn.zero_shot.deep.generators.tf_vaegan import synthesized_twice
 

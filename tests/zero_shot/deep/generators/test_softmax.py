@@ -1,4 +1,4 @@
-"""The softmax over real and synthesised samples, against scikit-learn's."""
+"""The softmax over real and synthesized samples, against scikit-learn's."""
 
 import numpy as np
 import pytest

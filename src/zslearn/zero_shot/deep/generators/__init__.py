@@ -1,1 +1,1 @@
-"""Methods that synthesise samples of unseen classes and train an ordinary classifier on them."""
+"""Methods that synthesize samples of unseen classes and train an ordinary classifier on them."""

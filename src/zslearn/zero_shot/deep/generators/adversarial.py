@@ -38,7 +38,7 @@ class Rules:
     penalty : float
         Weight of the gradient penalty.
     classification : float
-        Weight of the cross entropy of synthesised samples under a softmax of the seen classes.
+        Weight of the cross entropy of synthesized samples under a softmax of the seen classes.
     adversarial : float
         Weight of the critic's judgment beside the loss of a variational autoencoder.
     decoding : float

@@ -1,4 +1,4 @@
-"""The base of methods that synthesise samples of unseen classes and train a softmax on them."""
+"""The base of methods that synthesize samples of unseen classes and train a softmax on them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Arrays = dict[str, NDArray]
 MULTIPLES = (2, 6)
 # Passes of the softmax that are tried; the papers take 20 to 50, or the best on the test.
 EPOCHS = (5, 25)
-# Of the softmax where nothing is synthesised.
+# Of the softmax where nothing is synthesized.
 ORDINARY_PENALTY = 1e-4
 # Share of the samples of known classes that is held out where settings are chosen.
 HELD_OUT = 0.2
@@ -67,15 +67,15 @@ class GenerativeClassifier(DeepClassifier):
     A method provides
 
     - ``_game(X, y, S, device)``: the training, on features scaled to [0, 1],
-    - ``_synthesised(weights, S, n)``: samples for each signature, (n_classes, n, n_outputs),
+    - ``_synthesized(weights, S, n)``: samples for each signature, (n_classes, n, n_outputs),
     - ``_represented(weights, X)``, unless these outputs are features: samples in their space,
     - ``_kept(weights, X, y)``, if it keeps something else of the training samples, with their
       classes, and ``_of_kept(weights, kept)``, how the softmax sees that.
 
     Candidates that were seen are represented by their training samples, which the model keeps,
-    the others by synthesised ones, and the softmax of the paper is trained on them whenever
+    the others by synthesized ones, and the softmax of the paper is trained on them whenever
     candidates are prepared. Every class gets the same draws of noise, so that what is
-    synthesised for it does not depend on the other candidates, nor on their order.
+    synthesized for it does not depend on the other candidates, nor on their order.
     """
 
     n_steps: int | str
@@ -131,8 +131,8 @@ class GenerativeClassifier(DeepClassifier):
     def _game(self, X: NDArray, y: NDArray, S: NDArray, device: Any) -> Game:
         raise NotImplementedError(f"{type(self).__name__} must provide _game")
 
-    def _synthesised(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
-        raise NotImplementedError(f"{type(self).__name__} must provide _synthesised")
+    def _synthesized(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
+        raise NotImplementedError(f"{type(self).__name__} must provide _synthesized")
 
     def _represented(self, weights: Arrays, X: NDArray) -> NDArray:
         return X
@@ -150,7 +150,7 @@ class GenerativeClassifier(DeepClassifier):
         self.feature_low_, self.feature_range_ = bounds(X)
         self.softmax_epochs_ = int(point["softmax_epochs"])
         rows, self.stages_ = self._scaled(X), {}
-        if self.signatures is None:  # there is no class to synthesise
+        if self.signatures is None:  # there is no class to synthesize
             self._set(Stage({}, rows, y))
             return
         stages = self._stages(rows, y, self.seen_signatures_, device)
@@ -253,7 +253,7 @@ class GenerativeClassifier(DeepClassifier):
                 score
                 for n in numbers
                 for score in both_settings(
-                    real, list(self._synthesised(weights, S[fold.new], n)), tests, truth, epochs
+                    real, list(self._synthesized(weights, S[fold.new], n)), tests, truth, epochs
                 )
             ]
             told = ", ".join(f"{score:.3f}" for score in found[n_steps])
@@ -277,7 +277,7 @@ class GenerativeClassifier(DeepClassifier):
         samples: list[Any] = [None] * len(own)
         new = np.flatnonzero(own < 0)
         if len(new):
-            made = self._synthesised(self.parameters_, S[new].astype(np.float32), self.n_synthetic_)
+            made = self._synthesized(self.parameters_, S[new].astype(np.float32), self.n_synthetic_)
             for place, rows in zip(new, made, strict=True):
                 samples[place] = rows
         for place in np.flatnonzero(own >= 0):
@@ -356,7 +356,7 @@ def both_settings(
     Parameters
     ----------
     real, made : list of ndarray
-        Samples of the known classes, and synthesised ones of the new classes.
+        Samples of the known classes, and synthesized ones of the new classes.
     tests, truth : two arrays each
         Samples of new and of known classes, and their positions in `made` and `real`.
     epochs : sequence of int

@@ -16,8 +16,8 @@ from zslearn.zero_shot.deep.generators.base import (
     evenly,
     noise_for,
 )
-from zslearn.zero_shot.scoring import ZeroShotTags
 from zslearn.zero_shot.search import Point
+from zslearn.zero_shot.tags import ZeroShotTags
 
 
 class CADAVAEClassifier(GenerativeClassifier):
@@ -32,7 +32,7 @@ class CADAVAEClassifier(GenerativeClassifier):
     β grows to 0.25 by 93 % of the training, δ to 8.13 between 6 % and 22 %, γ to 2.37 between 21 %
     and 75 %, as in the paper, with one schedule for all data. The answer comes from a softmax on
     codes, drawn from the features of the candidates that were seen and from the signatures of the
-    others; it is trained whenever candidates are prepared, so keep a `recogniser` to predict often.
+    others; it is trained whenever candidates are prepared, so keep a `recognizer` to predict often.
 
     The released program takes μ + σ² ε with one number ε for all dimensions of a sample where the
     paper has μ + σ ∘ ε, and is much better for it (``noise="released"``). What differs otherwise:
@@ -43,7 +43,7 @@ class CADAVAEClassifier(GenerativeClassifier):
     ----------
     signatures : Signatures, dict or DataFrame, optional
         One vector per class, for seen and unseen classes; None means one-hot, where nothing is
-        synthesised.
+        synthesized.
     epochs : int, default=100
         Passes over the samples; the schedules are laid over them.
     n_real, n_synthetic : int, default=200 and 400
@@ -195,7 +195,7 @@ class CADAVAEClassifier(GenerativeClassifier):
         codes = [self._drawn(found[part]) for part in rows]
         return np.concatenate(codes), np.repeat(np.arange(len(rows)), self.n_real)
 
-    def _synthesised(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
+    def _synthesized(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
         found = encoded(weights, "signature", S)
         return np.stack([self._drawn(np.repeat(row[None], n, axis=0)) for row in found])
 

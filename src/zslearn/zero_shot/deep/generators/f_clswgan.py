@@ -17,14 +17,14 @@ from zslearn.zero_shot.deep.generators.base import (
     noise_for,
 )
 from zslearn.zero_shot.deep.generators.softmax import fit_softmax_by_steps
-from zslearn.zero_shot.scoring import ZeroShotTags
+from zslearn.zero_shot.tags import ZeroShotTags
 
-# Of the softmax of the seen classes that judges synthesised samples.
+# Of the softmax of the seen classes that judges synthesized samples.
 SEEN_EPOCHS = 50
 
 
 class FCLSWGANClassifier(GenerativeClassifier):
-    """Features of unseen classes synthesised by a conditional Wasserstein network (f-CLSWGAN).
+    """Features of unseen classes synthesized by a conditional Wasserstein network (f-CLSWGAN).
 
     A generator G(z, a) turns noise and a signature into features, a critic D tells them from real
     ones of the seen classes (Xian et al., CVPR 2018)::
@@ -33,9 +33,9 @@ class FCLSWGANClassifier(GenerativeClassifier):
         min over G   − E D(G(z, a), a) + classification · cross entropy of G(z, a)
 
     the last under a fixed softmax of the seen classes. The answer comes from a softmax trained on
-    real samples of the candidates that were seen and on synthesised ones of the others; it is
-    trained whenever candidates are prepared, so keep a `recogniser` to predict often. Length of
-    the training, number of synthesised samples and epochs of the softmax are chosen together
+    real samples of the candidates that were seen and on synthesized ones of the others; it is
+    trained whenever candidates are prepared, so keep a `recognizer` to predict often. Length of
+    the training, number of synthesized samples and epochs of the softmax are chosen together
     where some seen classes play unseen ones, by the mean of the accuracy among these and of the
     harmonic mean among all; the released program takes the epoch of the softmax from the test
     data.
@@ -50,7 +50,7 @@ class FCLSWGANClassifier(GenerativeClassifier):
     ----------
     signatures : Signatures, dict or DataFrame, optional
         One vector per class, for seen and unseen classes; None means one-hot, where nothing is
-        synthesised.
+        synthesized.
     n_hidden : int, default=512
         Units of the hidden layers.
     learning_rate : float, default=1e-3
@@ -66,7 +66,7 @@ class FCLSWGANClassifier(GenerativeClassifier):
     max_steps, n_checkpoints : int, default=2000 and 2
         "cv" tries so many lengths, evenly up to the largest.
     n_synthetic : "cv" or int, default="cv"
-        Synthesised samples per class; "cv" tries two and six times the mean size of a
+        Synthesized samples per class; "cv" tries two and six times the mean size of a
         training class. More of them favor unseen classes over seen ones.
     softmax_epochs : "cv" or int, default="cv"
         Passes of the softmax over the samples, by Adam; "cv" tries 5 and 25.
@@ -192,7 +192,7 @@ class FCLSWGANClassifier(GenerativeClassifier):
         seen = fit_softmax_by_steps(by_class(X, y), SEEN_EPOCHS) if self.classification else None
         return WassersteinGame(X, y, S, Rules.of(self), seen, device)
 
-    def _synthesised(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
+    def _synthesized(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
         noise = noise_for(self.random_state, (n, S.shape[1]))
         return np.stack([generated(weights, noise, s) for s in S])
 

@@ -11,7 +11,7 @@ from scipy.special import expit
 from zslearn._parameters import Number, Whole
 from zslearn.core.descent import forward
 from zslearn.zero_shot.deep.generators.base import Arrays, Game, GenerativeClassifier, noise_for
-from zslearn.zero_shot.scoring import ZeroShotTags
+from zslearn.zero_shot.tags import ZeroShotTags
 
 
 class FVAEGANClassifier(GenerativeClassifier):
@@ -36,7 +36,7 @@ class FVAEGANClassifier(GenerativeClassifier):
     ----------
     signatures : Signatures, dict or DataFrame, optional
         One vector per class, for seen and unseen classes; None means one-hot, where nothing is
-        synthesised.
+        synthesized.
     n_hidden : int, default=512
         Units of the hidden layers.
     learning_rate : float, default=1e-3
@@ -52,7 +52,7 @@ class FVAEGANClassifier(GenerativeClassifier):
     max_steps, n_checkpoints : int, default=2000 and 2
         "cv" tries so many lengths, evenly up to the largest.
     n_synthetic : "cv" or int, default="cv"
-        Synthesised samples per class; "cv" tries two and six times the mean size of a
+        Synthesized samples per class; "cv" tries two and six times the mean size of a
         training class. More of them favor unseen classes over seen ones.
     softmax_epochs : "cv" or int, default="cv"
         Passes of the softmax over the samples, by Adam; "cv" tries 5 and 25.
@@ -181,7 +181,7 @@ class FVAEGANClassifier(GenerativeClassifier):
 
         return VariationalGame(X, y, S, Rules.of(self), None, device)
 
-    def _synthesised(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
+    def _synthesized(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
         noise = noise_for(self.random_state, (n, S.shape[1]))
         return np.stack([decoded(weights, noise, s) for s in S])
 

@@ -1,4 +1,4 @@
-"""The last step of every generative method: a softmax over real and synthesised samples."""
+"""The last step of every generative method: a softmax over real and synthesized samples."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def fit_softmax(samples: Sequence[NDArray], penalty: float) -> Softmax:
     Parameters
     ----------
     samples : sequence of ndarrays of shape (n_samples, n_features)
-        The samples of each class, real or synthesised; none of them empty.
+        The samples of each class, real or synthesized; none of them empty.
     penalty : float
         Weight of ``½ ‖W‖²`` in units of the mean squared length of a sample.
 
@@ -76,7 +76,7 @@ def fit_softmax_by_steps(samples: Sequence[NDArray], epochs: int) -> Softmax:
     Parameters
     ----------
     samples : sequence of ndarrays of shape (n_samples, n_features)
-        The samples of each class, real or synthesised; none of them empty.
+        The samples of each class, real or synthesized; none of them empty.
     epochs : int
         Passes over all samples; more where that is less than 2,000 steps, which leaves a softmax
         hardly trained.
@@ -101,7 +101,7 @@ def fit_softmaxes_by_steps(samples: Sequence[NDArray], epochs: Sequence[int]) ->
     Parameters
     ----------
     samples : sequence of ndarrays of shape (n_samples, n_features)
-        The samples of each class, real or synthesised; none of them empty.
+        The samples of each class, real or synthesized; none of them empty.
     epochs : sequence of int
         Passes over all samples.
 

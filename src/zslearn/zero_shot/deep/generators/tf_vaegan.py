@@ -13,19 +13,19 @@ from zslearn.core.descent import forward
 from zslearn.core.nearest import unit_rows
 from zslearn.zero_shot.deep.generators.base import Arrays, Game, noise_for
 from zslearn.zero_shot.deep.generators.f_vaegan import FVAEGANClassifier
-from zslearn.zero_shot.scoring import ZeroShotTags
+from zslearn.zero_shot.tags import ZeroShotTags
 
 SLOPE = 0.2
 
 
 class TFVAEGANClassifier(FVAEGANClassifier):
-    """Features of unseen classes, synthesised again after a look at them (TF-VAEGAN).
+    """Features of unseen classes, synthesized again after a look at them (TF-VAEGAN).
 
     `FVAEGANClassifier` with a decoder of signatures x → â (Narayan et al., ECCV 2020). Its hidden
-    layer h is used twice. It is fed back: samples are synthesised in two passes, and in the
+    layer h is used twice. It is fed back: samples are synthesized in two passes, and in the
     second the hidden layer of the generator is changed by ``feedback · F(h)`` of the first. And
     the softmax sees [x, h, â] where the other generators show it x. The losses have one term
-    more, for the decoder on real samples and for all on synthesised ones::
+    more, for the decoder on real samples and for all on synthesized ones::
 
         decoding · E Σ |â − a|³ / ‖â − a‖
 
@@ -43,7 +43,7 @@ class TFVAEGANClassifier(FVAEGANClassifier):
     ----------
     signatures : Signatures, dict or DataFrame, optional
         One vector per class, for seen and unseen classes; None means one-hot, where nothing is
-        synthesised.
+        synthesized.
     n_hidden : int, default=512
         Units of the hidden layers.
     learning_rate : float, default=1e-3
@@ -63,7 +63,7 @@ class TFVAEGANClassifier(FVAEGANClassifier):
     max_steps, n_checkpoints : int, default=2000 and 2
         "cv" tries so many lengths, evenly up to the largest.
     n_synthetic : "cv" or int, default="cv"
-        Synthesised samples per class; "cv" tries two and six times the mean size of a
+        Synthesized samples per class; "cv" tries two and six times the mean size of a
         training class. More of them favor unseen classes over seen ones.
     softmax_epochs : "cv" or int, default="cv"
         Passes of the softmax over the samples, by Adam; "cv" tries 5 and 25.
@@ -200,7 +200,7 @@ class TFVAEGANClassifier(FVAEGANClassifier):
 
         return FeedbackGame(X, y, S, Rules.of(self), None, device)
 
-    def _synthesised(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
+    def _synthesized(self, weights: Arrays, S: NDArray, n: int) -> NDArray:
         noise = noise_for(self.random_state, (n, S.shape[1]))
         share = float(self.synthesis_feedback)
         made = [synthesized_twice(weights, noise, s, share) for s in S]

@@ -1,4 +1,4 @@
-"""The recogniser: fixed answers from any thread, changes of one class, no hidden cache."""
+"""The recognizer: fixed answers from any thread, changes of one class, no hidden cache."""
 
 import copy
 import os
@@ -52,65 +52,65 @@ def large():
 def test_a_ranking_is_the_sorted_scores(data):
     clf = fitted(data)
     names = data.signatures.names[::-1]
-    recogniser = clf.recogniser(names)
+    recognizer = clf.recognizer(names)
     scores = clf.decision_function(data.X, names)
-    ranking = recogniser.rank(data.X, k=4)
+    ranking = recognizer.rank(data.X, k=4)
     order = np.argsort(-scores, axis=1, kind="stable")[:, :4]
     np.testing.assert_array_equal(ranking.names, names[order])
     np.testing.assert_array_equal(ranking.scores, np.take_along_axis(scores, order, 1))
-    np.testing.assert_array_equal(recogniser.scores(data.X), scores)
+    np.testing.assert_array_equal(recognizer.scores(data.X), scores)
     np.testing.assert_array_equal(ranking.names, clf.predict_top_k(data.X, 4, names))
 
 
-def test_what_a_recogniser_knows_of_its_candidates(data):
+def test_what_a_recognizer_knows_of_its_candidates(data):
     clf = fitted(data)
     names = ["unseen2", "seen0", "unseen1"]
-    recogniser = clf.recogniser(names)
-    assert recogniser.names.tolist() == names
-    assert recogniser.seen.tolist() == [False, True, False]
-    assert recogniser.signatures == data.signatures.subset(names)
-    assert repr(recogniser) == "Recogniser(SAEClassifier, 3 candidates)"
-    assert clf.recogniser().signatures == data.signatures.subset(clf.classes_)
-    changed = recogniser.replace("seen0", np.arange(7.0)).replace("okapi", np.ones(7))
+    recognizer = clf.recognizer(names)
+    assert recognizer.names.tolist() == names
+    assert recognizer.seen.tolist() == [False, True, False]
+    assert recognizer.signatures == data.signatures.subset(names)
+    assert repr(recognizer) == "Recognizer(SAEClassifier, 3 candidates)"
+    assert clf.recognizer().signatures == data.signatures.subset(clf.classes_)
+    changed = recognizer.replace("seen0", np.arange(7.0)).replace("okapi", np.ones(7))
     assert changed.seen.tolist() == [False, True, False, False]
     np.testing.assert_array_equal(changed.signatures["seen0"], np.arange(7.0))
     np.testing.assert_array_equal(changed.signatures["okapi"], np.ones(7))
-    np.testing.assert_array_equal(recogniser.signatures["seen0"], data.signatures["seen0"])
+    np.testing.assert_array_equal(recognizer.signatures["seen0"], data.signatures["seen0"])
     assert changed.without("unseen2").names.tolist() == ["seen0", "unseen1", "okapi"]
 
 
-def test_nothing_done_later_changes_a_recogniser(data):
+def test_nothing_done_later_changes_a_recognizer(data):
     clf = fitted(data)
     names = np.array(["unseen0", "unseen1", "seen3"])
-    recogniser = clf.recogniser(names)
-    before = recogniser.scores(data.X)
+    recognizer = clf.recognizer(names)
+    before = recognizer.scores(data.X)
     names[:] = ["seen3", "unseen0", "unseen1"]
     clf.coef_decode_ *= -1
     clf.coef_decode_[:, ::2] = 0
     clf.set_params(metric="dot", feature_norm=None)
     clf.add_classes({"okapi": np.ones(7)})
-    assert recogniser.names.tolist() == ["unseen0", "unseen1", "seen3"]
-    np.testing.assert_array_equal(recogniser.scores(data.X), before)
-    assert np.abs(clf.recogniser(recogniser.names).scores(data.X) - before).max() > 0.1
+    assert recognizer.names.tolist() == ["unseen0", "unseen1", "seen3"]
+    np.testing.assert_array_equal(recognizer.scores(data.X), before)
+    assert np.abs(clf.recognizer(recognizer.names).scores(data.X) - before).max() > 0.1
 
 
 def test_a_wrapped_classifier_is_copied_too(data):
     rows = data.rows(data.split("standard").seen)
     clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), gamma=0.2)
     clf.fit(data.X[rows], data.y[rows])
-    recogniser = clf.recogniser()
-    before = recogniser.scores(data.X)
+    recognizer = clf.recognizer()
+    before = recognizer.scores(data.X)
     clf.estimator_.coef_decode_[:] = 0
     clf.gamma_ = 5.0
-    np.testing.assert_array_equal(recogniser.scores(data.X), before)
+    np.testing.assert_array_equal(recognizer.scores(data.X), before)
 
 
-def test_a_recogniser_cannot_be_written_to(data):
-    recogniser = fitted(data).recogniser()
-    with pytest.raises(ImmutableError, match="a recogniser never changes, so 'names' cannot"):
-        recogniser.names = ["zebra"]
+def test_a_recognizer_cannot_be_written_to(data):
+    recognizer = fitted(data).recognizer()
+    with pytest.raises(ImmutableError, match="a recognizer never changes, so 'names' cannot"):
+        recognizer.names = ["zebra"]
     with pytest.raises(ValueError, match="read-only"):
-        recogniser.names[0] = "zebra"
+        recognizer.names[0] = "zebra"
 
 
 def test_a_fitted_array_changed_in_place_changes_the_next_scores():
@@ -143,15 +143,15 @@ def counting(monkeypatch, kind):
 def test_a_change_prepares_one_class_and_shares_the_others(data, monkeypatch):
     clf = fitted(data)
     calls = counting(monkeypatch, SAEClassifier)
-    recogniser = clf.recogniser()
+    recognizer = clf.recognizer()
     for _ in range(3):
-        recogniser.rank(data.X, 2)
-    changed = recogniser.replace("seen0", np.ones(7)).replace("okapi", np.ones(7)).without("seen1")
+        recognizer.rank(data.X, 2)
+    changed = recognizer.replace("seen0", np.ones(7)).replace("okapi", np.ones(7)).without("seen1")
     changed = changed.replace("seen0", np.arange(7.0))
     changed.rank(data.X, 2)
     assert calls == [18, 1, 1, 1]
     shared = changed._candidates.base.prepared["decode"].vectors
-    assert shared is recogniser._candidates.base.prepared["decode"].vectors
+    assert shared is recognizer._candidates.base.prepared["decode"].vectors
     assert len(changed._candidates.changed.vectors) == 2
 
 
@@ -160,7 +160,7 @@ def test_a_method_that_looks_at_all_candidates_prepares_them_all(data, monkeypat
     options = {"n_neighbors": 4, "width": 1.0, "center": False, "balance": True, "temperature": 1.0}
     clf = AMPClassifier(data.signatures, **options).fit(data.X[rows], data.y[rows])
     calls = counting(monkeypatch, AMPClassifier)
-    clf.recogniser().replace("okapi", np.ones(7)).without("okapi")
+    clf.recognizer().replace("okapi", np.ones(7)).without("okapi")
     assert calls == [18, 19, 18]
 
 
@@ -168,19 +168,19 @@ def test_a_method_that_looks_at_all_candidates_prepares_them_all(data, monkeypat
 def test_many_candidates_are_prepared_in_blocks_and_change_alike(data, monkeypatch, kind):
     clf = fitted(data, kind)
 
-    def changed(recogniser):
+    def changed(recognizer):
         vector = data.signatures["unseen3"]
         return (
-            recogniser.replace("seen2", vector)
+            recognizer.replace("seen2", vector)
             .replace("okapi", -vector)
             .without("seen5")
             .replace("seen2", 2 * vector + 1)
         )
 
-    small = changed(clf.recogniser())
+    small = changed(clf.recognizer())
     monkeypatch.setattr(candidates, "CLASS_BLOCK", 4)
     calls = counting(monkeypatch, kind)
-    big = changed(clf.recogniser())
+    big = changed(clf.recognizer())
     assert calls == []
     np.testing.assert_allclose(big.scores(data.X), small.scores(data.X), atol=1e-12)
     assert calls == [4, 4, 4, 4, 2]
@@ -189,44 +189,44 @@ def test_many_candidates_are_prepared_in_blocks_and_change_alike(data, monkeypat
 
 
 def test_what_cannot_be_changed_is_refused(data):
-    recogniser = fitted(data).recogniser(["seen0", "unseen1"])
+    recognizer = fitted(data).recognizer(["seen0", "unseen1"])
     with pytest.raises(UnknownClassError, match=r"'unseen2' .*closest is 'unseen1'.*by replace"):
-        recogniser.without("unseen2")
+        recognizer.without("unseen2")
     with pytest.raises(InvalidInputError, match="7 dimension names but vectors of length 6"):
-        recogniser.replace("okapi", np.ones(6))
+        recognizer.replace("okapi", np.ones(6))
     with pytest.raises(InvalidInputError, match=r"'okapi' has the value nan"):
-        recogniser.replace("okapi", np.full(7, np.nan))
+        recognizer.replace("okapi", np.full(7, np.nan))
     with pytest.raises(InvalidInputError, match="class okapi holds only zeros"):
-        recogniser.replace("okapi", np.zeros(7))
-    with pytest.raises(InvalidTypeError, match="class names of this recogniser are text; got 3"):
-        recogniser.replace(3, np.ones(7))
+        recognizer.replace("okapi", np.zeros(7))
+    with pytest.raises(InvalidTypeError, match="class names of this recognizer are text; got 3"):
+        recognizer.replace(3, np.ones(7))
     with pytest.raises(InvalidInputError, match="seen0 is the only candidate"):
-        recogniser.without("unseen1").without("seen0")
+        recognizer.without("unseen1").without("seen0")
     with pytest.raises(InvalidInputError, match="one-hot signatures knows its training classes"):
-        SAEClassifier(lam=1.0).fit(data.X, data.y).recogniser().replace("seen0", np.ones(18))
+        SAEClassifier(lam=1.0).fit(data.X, data.y).recognizer().replace("seen0", np.ones(18))
 
 
-def test_one_hot_classes_of_any_kind_have_a_recogniser(data):
+def test_one_hot_classes_of_any_kind_have_a_recognizer(data):
     numbers = np.unique(data.y, return_inverse=True)[1] * 0.5
     clf = SAEClassifier(lam=1.0).fit(data.X, np.where(numbers > 4, True, False))
-    recogniser = clf.recogniser()
-    np.testing.assert_array_equal(recogniser.rank(data.X, 1).names[:, 0], clf.predict(data.X))
-    assert recogniser.signatures.names.tolist() == ["False", "True"]
-    assert recogniser.without(True).names.tolist() == [False]
+    recognizer = clf.recognizer()
+    np.testing.assert_array_equal(recognizer.rank(data.X, 1).names[:, 0], clf.predict(data.X))
+    assert recognizer.signatures.names.tolist() == ["False", "True"]
+    assert recognizer.without(True).names.tolist() == [False]
 
 
-def test_a_recogniser_survives_pickling(data):
-    recogniser = fitted(data).recogniser().replace("okapi", np.ones(7))
-    again = pickle.loads(pickle.dumps(recogniser))
-    np.testing.assert_array_equal(again.scores(data.X), recogniser.scores(data.X))
+def test_a_recognizer_survives_pickling(data):
+    recognizer = fitted(data).recognizer().replace("okapi", np.ones(7))
+    again = pickle.loads(pickle.dumps(recognizer))
+    np.testing.assert_array_equal(again.scores(data.X), recognizer.scores(data.X))
 
 
-def test_threads_share_a_recogniser(data):
-    recogniser = fitted(data).recogniser().replace("okapi", np.ones(7))
+def test_threads_share_a_recognizer(data):
+    recognizer = fitted(data).recognizer().replace("okapi", np.ones(7))
     X = data.X.astype(np.float32)
-    expected = recogniser.rank(X, 3)
+    expected = recognizer.rank(X, 3)
     with ThreadPoolExecutor(8) as pool:
-        for ranking in pool.map(lambda _: recogniser.rank(X, 3), range(64)):
+        for ranking in pool.map(lambda _: recognizer.rank(X, 3), range(64)):
             np.testing.assert_array_equal(ranking.names, expected.names)
 
 
@@ -275,26 +275,26 @@ def test_some_of_the_candidates_answer_as_if_they_were_the_only_ones(data, kind)
     names = data.signatures.names
     new = np.full(7, 0.5)
     some = [names[9], "new", names[2]]
-    found = clf.recogniser().replace("new", new).among(some)
-    alone = clf.add_classes({"new": new}).recogniser(some)
+    found = clf.recognizer().replace("new", new).among(some)
+    alone = clf.add_classes({"new": new}).recognizer(some)
     assert found.names.tolist() == some
     np.testing.assert_allclose(found.scores(data.X), alone.scores(data.X), rtol=1e-12, atol=1e-12)
 
 
 def test_candidates_must_be_known_and_named_once(data):
-    recogniser = fitted(data).recogniser()
-    for wrong in ([], [recogniser.names[0]] * 2):
+    recognizer = fitted(data).recognizer()
+    for wrong in ([], [recognizer.names[0]] * 2):
         with pytest.raises(InvalidInputError, match="at least one, and each once"):
-            recogniser.among(wrong)
+            recognizer.among(wrong)
     with pytest.raises(UnknownClassError, match="'unicorn' has no signature"):
-        recogniser.among(["unicorn"])
+        recognizer.among(["unicorn"])
 
 
 def test_classes_that_come_and_go_leave_nothing_behind(data):
     clf = fitted(data)
-    recogniser = clf.recogniser()
+    recognizer = clf.recognizer()
     first, second = data.signatures.names[:2]
-    changed = recogniser.replace(first, np.ones(7)).replace("stays", np.arange(7.0))
+    changed = recognizer.replace(first, np.ones(7)).replace("stays", np.arange(7.0))
     for i in range(20):
         changed = changed.replace(f"new{i}", np.full(7, i + 1.0)).without(f"new{i}")
     assert len(changed._candidates.changed.vectors) == 2
@@ -307,12 +307,12 @@ def test_classes_that_come_and_go_leave_nothing_behind(data):
 def test_samples_are_encoded_by_methods_that_can(data):
     clf = fitted(data)
     unit = data.X / np.linalg.norm(data.X, axis=1, keepdims=True)
-    encoded = clf.recogniser().encode(data.X)
+    encoded = clf.recognizer().encode(data.X)
     np.testing.assert_allclose(encoded, unit @ clf.coef_encode_.T)
-    wrapped = fitted_calibrated(data).recogniser()
+    wrapped = fitted_calibrated(data).recognizer()
     assert wrapped.encode(data.X[:2]).shape == (2, 7)
     with pytest.raises(InvalidInputError, match="does not map features to semantics"):
-        fitted(data, ESZSLClassifier).recogniser().encode(data.X)
+        fitted(data, ESZSLClassifier).recognizer().encode(data.X)
 
 
 def fitted_calibrated(data):
