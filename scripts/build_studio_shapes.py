@@ -15,7 +15,7 @@ import numpy as np
 
 from zslearn.evaluation import GeneralizedProtocol
 from zslearn.features import ImageEncoder
-from zslearn.serve.studio.shapes import N_PER_CLASS, N, draw_shape, shape_classes
+from zslearn.serve.studio.collection import N_PER_CLASS, N, draw_shape, shape_classes
 
 COMPONENTS = 96
 TARGET = Path(__file__).parents[1] / "src" / "zslearn" / "serve" / "studio" / "data" / "shapes.npz"

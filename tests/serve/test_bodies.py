@@ -1,6 +1,6 @@
 import tracemalloc
 
-from zslearn.serve.bodies import SMALL_PART, BodyParts
+from zslearn.serve.connections import SMALL_PART, BodyParts
 
 
 def test_tiny_parts_cost_little_more_than_their_bytes():

@@ -197,7 +197,7 @@ def test_a_change_that_cannot_be_written_is_not_made(make_client, tmp_path):
 
 
 def test_a_long_journal_is_written_anew(make_client, model_file, monkeypatch):
-    monkeypatch.setattr("zslearn.serve.changed_model.SLACK", 40)
+    monkeypatch.setattr("zslearn.serve.models.SLACK", 40)
     client = make_client()
     other = make_client()
     changes = client.app.state.server.shelf.slot("made").changes()

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from tests.serve.process import running_server
-from zslearn.serve.joined_writes import LONG, JoinedWrites
+from zslearn.serve.connections import LONG, JoinedWrites
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n"
 

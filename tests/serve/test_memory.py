@@ -6,7 +6,7 @@ import pytest
 
 PROGRAM = """
 import resource, sys
-from zslearn.serve.memory import keep_memory
+from zslearn.serve.running import keep_memory
 assert sys.argv[1] == "no" or keep_memory()
 faults = []
 for _ in range(8):

@@ -12,10 +12,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from zslearn.serve import number_lists
-from zslearn.serve.errors import RequestError
-from zslearn.serve.number_lists import KEPT, LONGEST, SHORTEST, read_request
-from zslearn.serve.protocol import Message, decode_request
+from zslearn.serve import protocol as number_lists
+from zslearn.serve.protocol import (
+    KEPT,
+    LONGEST,
+    SHORTEST,
+    Message,
+    decode_request,
+    read_request_json,
+)
+from zslearn.serve.responses import RequestError
 
 pytest.importorskip("simdjson", reason="pysimdjson has no wheel for this Python")
 
@@ -54,7 +60,7 @@ def outcomes(body):
 
 
 def is_read_fast(body):
-    return isinstance(read_request(body)["inputs"][0]["data"], np.ndarray)
+    return isinstance(read_request_json(body)["inputs"][0]["data"], np.ndarray)
 
 
 def as_text(rows):
@@ -209,9 +215,9 @@ def test_short_and_very_long_texts_are_for_the_other_reader(monkeypatch):
 
     monkeypatch.setattr(number_lists, "_read", fail)
     for body in (WHOLE.rstrip(), WHOLE + b" " * LONGEST):
-        assert read_request(body) == orjson.loads(body)
+        assert read_request_json(body) == orjson.loads(body)
     with pytest.raises(AssertionError, match="was asked"):
-        read_request(WHOLE)
+        read_request_json(WHOLE)
 
 
 def test_a_long_text_leaves_nothing_in_the_parser_of_the_thread(monkeypatch):
@@ -221,7 +227,7 @@ def test_a_long_text_leaves_nothing_in_the_parser_of_the_thread(monkeypatch):
     monkeypatch.setattr(number_lists, "_parser", fail)
     assert is_read_fast(WHOLE + b" " * KEPT)
     with pytest.raises(AssertionError, match="was asked"):
-        read_request(WHOLE)
+        read_request_json(WHOLE)
 
 
 def test_threads_do_not_meet():

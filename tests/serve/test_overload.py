@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from zslearn.serve.routes import infer as route
+from zslearn.serve import routes as route
 from zslearn.serve.settings import Limits
 
 

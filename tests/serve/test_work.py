@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from zslearn.serve.routes import infer as route
+from zslearn.serve import routes as route
 from zslearn.serve.work import MOST_SLOW, QUICK, Pace
 
 

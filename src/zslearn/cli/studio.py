@@ -51,8 +51,7 @@ def studio(data: str, port: int, browser: bool, **paths: str | None) -> None:
     """
     from zslearn.serve import run_server
     from zslearn.serve.studio import Source, StudioSettings, finish_later, make_app, prepare
-    from zslearn.serve.studio.opening import project_path
-    from zslearn.serve.studio.ports import keep_port, kept_port
+    from zslearn.serve.studio.opening import keep_port, kept_port, project_path
 
     named = {name: None if path is None else Path(path) for name, path in paths.items()}
     source = Source(data, **named)

@@ -6,7 +6,7 @@ for _package in ("starlette", "uvicorn", "httptools", "orjson", "prometheus_clie
     require(_package, extra="serve", purpose="Serving models")
 
 from zslearn.serve.application import create_app  # noqa: E402
-from zslearn.serve.program import run_server  # noqa: E402
+from zslearn.serve.running import run_server  # noqa: E402
 from zslearn.serve.settings import Limits, ServerSettings  # noqa: E402
 
 __all__ = ["Limits", "ServerSettings", "create_app", "run_server"]

@@ -4,21 +4,280 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from zslearn.core.nearest import best_columns
-from zslearn.serve.answers import OUTPUTS, Answer
-from zslearn.serve.errors import RequestError, refuse
+from zslearn.exceptions import InvalidInputError, UnknownClassError
+from zslearn.features.pictures import decode_rgb
 from zslearn.serve.models import VERSION, ServedModel
-from zslearn.serve.options import Options
-from zslearn.serve.pictures import encode_pictures
 from zslearn.serve.protocol import InferRequest, Message, Tensor, Wanted, encode_response
+from zslearn.serve.responses import RequestError, read_json, refuse
 from zslearn.serve.settings import Limits
+from zslearn.zero_shot import Recognizer
 
-DEFAULT = {binary: (Wanted("predict", binary=binary),) for binary in (False, True)}
+
+@dataclass(frozen=True)
+class Options:
+    """The parameters of a request.
+
+    Attributes
+    ----------
+    candidates : "all", "seen", "unseen" or list of str
+        Classes allowed as answers.
+    top_k : int or None
+        How many classes per sample; None for one, and for all scores.
+    bias : float
+        What is subtracted from the scores of seen classes.
+    reject : bool
+        Whether samples that probably belong to no candidate are called so.
+    """
+
+    candidates: str | Sequence[str] = "all"
+    top_k: int | None = None
+    bias: float = 0.0
+    reject: bool = False
+
+    @classmethod
+    def of(cls, parameters: Any) -> Options:
+        """Read the parameters of a request; unknown ones belong to others and are ignored."""
+        if not parameters:
+            return DEFAULT_OPTIONS
+        reject = parameters.get("reject", False)
+        if not isinstance(reject, bool):
+            raise refuse(f"reject must be true or false; got {reject!r:.40}.")
+        return cls(
+            _candidates(parameters.get("candidates", "all")),
+            _whole(parameters.get("top_k")),
+            _number(parameters.get("bias", 0.0)),
+            reject,
+        )
+
+
+DEFAULT_OPTIONS = Options()
+
+
+def _candidates(value: Any) -> str | list[str]:
+    if isinstance(value, str) and value in ("all", "seen", "unseen"):
+        return value
+    # Some clients send plain values only; they write the list as text.
+    named = read_json(value.encode()) if isinstance(value, str) and value[:1] == "[" else value
+    if not isinstance(named, list) or not all(isinstance(n, str | int) for n in named):
+        raise refuse(
+            "candidates must be 'all', 'seen', 'unseen' or a list of class names; got "
+            f"{value!r:.80}."
+        )
+    return [str(name) for name in named]
+
+
+def _whole(value: Any) -> int | None:
+    if value is not None and (type(value) is not int or value < 1):
+        raise refuse(f"top_k must be a whole number of at least 1; got {value!r:.40}.")
+    return value
+
+
+def _number(value: Any) -> float:
+    if type(value) not in (int, float) or abs(value) > 1e30:
+        raise refuse(f"bias must be a number; got {value!r:.40}.")
+    return float(value)
+
+
+# Reasons are computed sample by sample.
+MOST_REASONS = 1024
+
+
+class Answer:
+    """The answers to some samples; each part is computed when it is first asked for.
+
+    Parameters
+    ----------
+    model : ServedModel
+        The model.
+    X : ndarray of shape (n_samples, n_features)
+        Samples as the classifier takes them.
+    options : Options
+        The parameters of the request.
+    limits : Limits
+        No part may have more bytes than a decompressed request.
+    """
+
+    def __init__(self, model: ServedModel, X: Any, options: Options, limits: Limits) -> None:
+        self._model, self._X, self._limits = model, X, limits
+        self._bias, self._reject = options.bias, options.reject
+        self.recognizer = _allowed(model, options.candidates)
+        self.k = min(options.top_k or 1, len(self.recognizer))
+        self.several = options.top_k is not None
+
+    @cached_property
+    def all_scores(self) -> NDArray[Any]:
+        """Scores of shape (n_samples, n_candidates)."""
+        self._check_size(len(self.recognizer))
+        scores = self.recognizer.scores(self._X)
+        return scores - self._bias * self.recognizer.seen if self._bias else scores
+
+    @cached_property
+    def all_probabilities(self) -> NDArray[Any]:
+        """Probabilities as the model gives them; with a bias of the request, a plain softmax."""
+        if not self._bias:
+            self._check_size(len(self.recognizer))
+            return self.recognizer.probabilities(self._X)
+        return softmax(self.all_scores.astype(np.float64), axis=1)
+
+    @cached_property
+    def ranking(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Names and scores of the k best classes of each sample."""
+        if not self._bias and "all_scores" not in vars(self):
+            return self.recognizer.rank(self._X, self.k)
+        columns, scores = best_columns(self.all_scores, self.k)
+        return self.recognizer.names[columns], scores
+
+    @cached_property
+    def reasons(self) -> list[Any]:
+        """The explanation of the best class of each sample."""
+        n = self._X.shape[0]
+        if n > MOST_REASONS:
+            raise refuse(f"contributions are given for at most {MOST_REASONS} samples; got {n}.")
+        best = self.ranking[0][:, 0]
+        return [self.recognizer.explain(x, name) for x, name in zip(self._X, best, strict=True)]
+
+    def predict(self) -> NDArray[Any]:
+        """Return the best class of each sample, or the k best."""
+        if self._reject:
+            return self.labels()
+        names = self.ranking[0]
+        return names if self.several else names[:, 0]
+
+    def labels(self) -> NDArray[Any]:
+        """Return the best class of each sample, or what rejected samples are called."""
+        if self.several:
+            raise refuse("reject is for one answer; leave out top_k, or ask for 'rejected'.")
+        self._check_unbiased()
+        return self.recognizer.predict(self._X, reject=True)
+
+    def rejected(self) -> NDArray[Any]:
+        """Return which samples probably belong to no candidate."""
+        self._check_unbiased()
+        return self.recognizer.rejected(self._X)
+
+    def confidence(self) -> NDArray[Any]:
+        """Return how sure the best class of each sample is."""
+        self._check_unbiased()
+        return self.recognizer.confidence(self._X)
+
+    def scores(self) -> NDArray[Any]:
+        """Return the score of each candidate, or of the k best."""
+        return self.ranking[1] if self.several else self.all_scores
+
+    def probabilities(self) -> NDArray[Any]:
+        """Return the probability of each candidate, or of the k best."""
+        if not self.several:
+            return self.all_probabilities
+        return -np.sort(-self.all_probabilities, axis=1)[:, : self.k]
+
+    def attributes(self) -> NDArray[Any]:
+        """Return the semantics of each sample."""
+        self._check_size(self._model.signatures.n_dimensions)
+        return self.recognizer.encode(self._X)
+
+    def contributions(self) -> NDArray[Any]:
+        """Return what each dimension adds to the score of the best class."""
+        return np.stack([reason.contributions for reason in self.reasons])
+
+    def offsets(self) -> NDArray[Any]:
+        """Return what no dimension adds to the score of the best class."""
+        seen = np.isin(self.ranking[0][:, 0], self.recognizer.names[self.recognizer.seen])
+        return np.array([reason.offset for reason in self.reasons]) - self._bias * seen
+
+    def classes(self) -> NDArray[Any]:
+        """Return the names of the columns of the scores."""
+        return self.recognizer.names
+
+    def dimensions(self) -> NDArray[Any]:
+        """Return the names of the columns of the contributions, or else of the attributes."""
+        names = self.reasons[0].dimensions if "reasons" in vars(self) else None
+        return np.array(names or self._model.signatures.dimensions)
+
+    def _check_unbiased(self) -> None:
+        if self._bias:
+            raise refuse("the model learned when to reject with its own bias; leave out bias.")
+
+    def _check_size(self, columns: int) -> None:
+        if self._X.shape[0] * columns * 8 > self._limits.decompressed:
+            raise refuse(
+                f"the answer would hold {self._X.shape[0]} × {columns} numbers, more than "
+                "the limit here; send fewer samples, or ask for top_k."
+            )
+
+
+OUTPUTS: dict[str, Callable[[Answer], NDArray[Any]]] = {
+    "predict": Answer.predict,
+    "scores": Answer.scores,
+    "probabilities": Answer.probabilities,
+    "rejected": Answer.rejected,
+    "confidence": Answer.confidence,
+    "attributes": Answer.attributes,
+    "contributions": Answer.contributions,
+    "offsets": Answer.offsets,
+    "classes": Answer.classes,
+    "dimensions": Answer.dimensions,
+}
+
+
+def _allowed(model: ServedModel, candidates: str | Sequence[str]) -> Recognizer:
+    """Return the recognizer among the candidates of a request."""
+    every = model.recognizer
+    if candidates == "all":
+        return every
+    if isinstance(candidates, str):
+        names = every.names[every.seen if candidates == "seen" else ~every.seen].tolist()
+        if not names:
+            raise refuse(f"this model has no {candidates} classes.")
+        return every.among(names)
+    try:
+        return every.among([model.class_of(name) for name in candidates])
+    except UnknownClassError as error:
+        raise InvalidInputError(
+            str(error).replace("add the class by replace", "add the class by PUT")
+        ) from error
+
+
+FORMATS = ("JPEG", "PNG")
+
+
+def encode_pictures(model: ServedModel, files: Sequence[bytes], limits: Limits) -> NDArray[Any]:
+    """Turn the bytes of picture files into samples, one after the other in this thread.
+
+    Parameters
+    ----------
+    model : ServedModel
+        A model that knows its image encoder.
+    files : sequence of bytes
+        JPEG or PNG.
+    limits : Limits
+        `pixels` are the most of one picture.
+
+    Returns
+    -------
+    ndarray of shape (n_pictures, n_features)
+    """
+    if model.encoder is None:
+        raise refuse(f"{model.name} was not trained on pictures; send it features.")
+    encoder = model.encoder.opened
+    vectors = []
+    for number, content in enumerate(files):
+        name = f"picture {number}" if len(files) > 1 else "the picture"
+        pixels = decode_rgb(content, name, formats=FORMATS, max_pixels=limits.pixels)
+        vectors.append(encoder.encode_pixels([pixels])[0])
+    return np.stack(vectors)
+
+
+DEFAULT_OUTPUTS = {binary: (Wanted("predict", binary=binary),) for binary in (False, True)}
 
 
 def infer(model: ServedModel, request: InferRequest, limits: Limits) -> Message:
@@ -40,7 +299,7 @@ def infer(model: ServedModel, request: InferRequest, limits: Limits) -> Message:
     answer = Answer(
         model, read_samples(model, request.inputs, limits), Options.of(request.parameters), limits
     )
-    wanted = request.outputs or DEFAULT[request.binary]
+    wanted = request.outputs or DEFAULT_OUTPUTS[request.binary]
     # Reasons first: they decide which dimensions are named.
     found = {one.name: _output(answer, one) for one in sorted(wanted, key=_names_last)}
     head = {"model_name": model.name, "model_version": VERSION}

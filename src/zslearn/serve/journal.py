@@ -21,7 +21,7 @@ import orjson
 
 from zslearn._files import append_whole, locked, replacing
 from zslearn.exceptions import InvalidInputError, WriteError
-from zslearn.serve.errors import RequestError
+from zslearn.serve.responses import RequestError
 
 FORMAT = 1
 # How long a change waits for one that another process is writing.

@@ -2,13 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import orjson
 from starlette.responses import Response
 from starlette.types import Send
 
-from zslearn.serve.json_text import write_json
-from zslearn.serve.protocol import Message
+from zslearn.exceptions import ZslearnError
+
+if TYPE_CHECKING:
+    from zslearn.serve.protocol import Message
+
+
+class RequestError(ZslearnError):
+    """A request that is refused.
+
+    Parameters
+    ----------
+    status : int
+        HTTP status.
+    message : str
+        What is wrong, on one line; it is sent to the client.
+    retry_after : int, optional
+        Seconds after which the client may try again.
+    """
+
+    def __init__(self, status: int, message: str, *, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.retry_after = retry_after
+
+
+def refuse(message: str) -> RequestError:
+    """Return the refusal of a request that is wrong in itself."""
+    return RequestError(400, message)
+
+
+def read_json(text: bytes | memoryview) -> Any:
+    """Return the value of a JSON text, or say where it is wrong."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise refuse(f"the body is not JSON ({error}).") from error
+
+
+def write_json(value: Any) -> bytes:
+    """Return a value as JSON; arrays of numbers become lists, and what is not finite null."""
+    return orjson.dumps(value, default=_plain, option=orjson.OPT_SERIALIZE_NUMPY)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise TypeError
+
 
 HEADER_LENGTH = "inference-header-content-length"
 

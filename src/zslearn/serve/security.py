@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from zslearn.serve.errors import RequestError
+from zslearn.serve.responses import RequestError
 from zslearn.serve.settings import LOOPBACK, ServerSettings
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")

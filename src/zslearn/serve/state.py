@@ -7,12 +7,11 @@ import asyncio
 from starlette.requests import Request
 from starlette.types import Receive, Scope
 
-from zslearn.serve.bodies import decompress, read_body
-from zslearn.serve.connections import WHOLE
-from zslearn.serve.errors import RequestError
+from zslearn.serve.connections import WHOLE, decompress, read_body
 from zslearn.serve.metrics import ServerMetrics
+from zslearn.serve.models import ModelShelf
+from zslearn.serve.responses import RequestError
 from zslearn.serve.settings import ServerSettings
-from zslearn.serve.shelf import ModelShelf
 from zslearn.serve.work import WorkPool
 
 

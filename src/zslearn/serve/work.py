@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from zslearn.exceptions import ZslearnError, refused_data
-from zslearn.serve.errors import RequestError
+from zslearn.serve.responses import RequestError
 from zslearn.serve.settings import Limits
 
 Result = TypeVar("Result")

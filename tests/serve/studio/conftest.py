@@ -5,7 +5,7 @@ pytest.importorskip("starlette", reason="the extra serve is not installed")
 from starlette.testclient import TestClient
 
 from zslearn.serve.studio import Source, StudioSettings, make_app, open_studio
-from zslearn.serve.studio.packed import unpack
+from zslearn.serve.studio.charts import unpack
 
 
 class Visitor:

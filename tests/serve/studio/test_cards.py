@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from zslearn.serve.studio.cautions import GREEDY
+from zslearn.serve.studio.views import GREEDY
 
 
 def by_hand(visitor, sample, classes):

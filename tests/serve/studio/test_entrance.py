@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from zslearn.serve.studio import StudioSettings, make_app
-from zslearn.serve.studio.ports import keep_port, kept_port
+from zslearn.serve.studio.opening import keep_port, kept_port
 from zslearn.serve.studio.routes import ADDRESSES
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from zslearn.serve.studio.events import Events
+from zslearn.serve.studio.session import Events
 
 
 def told(message):

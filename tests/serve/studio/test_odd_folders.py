@@ -11,7 +11,7 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.features.pictures import write_png
 from zslearn.persistence import load, save
 from zslearn.serve.studio import Source, finish_later, open_studio, prepare
-from zslearn.serve.studio.shapes import draw_shape, shape_classes
+from zslearn.serve.studio.collection import draw_shape, shape_classes
 from zslearn.zero_shot import SAEClassifier
 
 pytest.importorskip("onnxruntime", reason="the extra images is not installed")

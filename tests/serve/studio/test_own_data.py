@@ -8,7 +8,7 @@ from zslearn.features import PictureStore
 from zslearn.features.pictures import read_rgb, write_png
 from zslearn.persistence import save
 from zslearn.serve.studio import Source, finish_later, open_studio, prepare
-from zslearn.serve.studio.shapes import draw_shape, shape_classes
+from zslearn.serve.studio.collection import draw_shape, shape_classes
 from zslearn.zero_shot import SAEClassifier
 
 pytest.importorskip("onnxruntime", reason="the extra images is not installed")

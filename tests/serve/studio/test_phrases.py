@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from zslearn.datasets import load_animals
+from zslearn.serve.studio.collection import shape_classes
 from zslearn.serve.studio.phrases import Vocabulary
-from zslearn.serve.studio.shapes import shape_classes
 
 GROUPS = ["shape"] * 6 + ["color"] * 8 + ["texture"] * 4 + ["size"] * 2
 

@@ -5,8 +5,7 @@ import pytest
 
 from zslearn.features import ImageEncoder
 from zslearn.features.pictures import decode_rgb
-from zslearn.serve.studio.collection import open_animals
-from zslearn.serve.studio.shapes import N_PER_CLASS, draw_shape, shape_classes
+from zslearn.serve.studio.collection import N_PER_CLASS, draw_shape, open_animals, shape_classes
 
 ROWS = list(range(7, 1680, 139))
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.serve.process import Fork
 from zslearn.exceptions import InvalidInputError, MissingFileError
-from zslearn.serve.studio.packed import unpack
+from zslearn.serve.studio.charts import unpack
 from zslearn.serve.studio.project import Project
 
 DATA = {"name": "shapes", "sha256": "ab"}

@@ -9,8 +9,7 @@ from tests.serve.studio.conftest import Visitor
 from zslearn.semantics import TextEncoder
 from zslearn.serve.studio.collection import Collection
 from zslearn.serve.studio.project import Project
-from zslearn.serve.studio.session import Session
-from zslearn.serve.studio.studio import Studio
+from zslearn.serve.studio.session import Session, Studio
 from zslearn.signatures import Signatures
 
 TEXTS = {

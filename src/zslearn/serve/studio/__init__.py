@@ -8,7 +8,7 @@ from zslearn.serve.studio.opening import (
     open_studio,
     prepare,
 )
-from zslearn.serve.studio.studio import Studio
+from zslearn.serve.studio.session import Studio
 
 __all__ = [
     "Source",

@@ -7,20 +7,73 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import NDArray
 
-from zslearn.datasets import ZeroShotDataset, load_animals
+from zslearn.datasets import ClassSplit, ZeroShotDataset, load_animals, make_shapes
+from zslearn.datasets.shapes import draw, place
 from zslearn.evaluation import GeneralizedProtocol
 from zslearn.exceptions import InvalidInputError
-from zslearn.features.pictures import Pixels, read_rgb
+from zslearn.features.pictures import Pixels, encode_picture, read_rgb, scaled
 from zslearn.serve.models import TEXT_ENCODER
-from zslearn.serve.studio.shapes import draw_shape, load_shapes
+from zslearn.serve.responses import RequestError
 from zslearn.signatures import Signatures
+
+SIDE = 96
+CLUTTER = 4
+N_SEEN, N_UNSEEN, N_PER_CLASS = 30, 12, 40
+N = (N_SEEN + N_UNSEEN) * N_PER_CLASS
+
+
+def shape_classes() -> tuple[Signatures, ClassSplit]:
+    """Return the classes, with 20 attributes each, and which of them are seen."""
+    made = make_shapes(N_SEEN, N_UNSEEN, n_per_class=1, side=16, random_state=0)
+    return made.signatures, made.split
+
+
+def draw_shape(name: str, number: int, side: int = SIDE) -> NDArray[np.uint8]:
+    """Draw the picture of a row, always the same one, at any size.
+
+    Parameters
+    ----------
+    name : str
+        Its class, such as "large striped red star".
+    number : int
+        The row.
+    side : int, default=96
+        Height and width.
+
+    Returns
+    -------
+    ndarray of shape (side, side, 3), uint8
+    """
+    size, texture, color, shape = name.split(" ")
+    rng = RandomState([0, number])
+    return draw(place(shape, color, texture, size, rng), side, CLUTTER, rng)
+
+
+def load_shapes() -> ZeroShotDataset:
+    """Load the features that were computed of the pictures; nothing is drawn."""
+    signatures, split = shape_classes()
+    with (files("zslearn.serve.studio") / "data" / "shapes.npz").open("rb") as file:
+        with np.load(file, allow_pickle=False) as stored:
+            X = stored["X"].astype(np.float32)
+    return ZeroShotDataset(
+        name="shapes",
+        X=X,
+        y=np.repeat(signatures.names, N_PER_CLASS),
+        semantics={"attributes": signatures},
+        splits={"standard": split},
+        features=f"EfficientNet-Lite0 (ImageNet), {X.shape[1]} principal components",
+        source="drawn by zslearn",
+    )
+
 
 # Classes with pictures whose description is left to the visitor.
 WAITING = {
@@ -124,7 +177,7 @@ def open_shapes() -> Collection:
 
     groups = tuple(group for group, size in SHAPE_GROUPS for _ in range(size))
     shown = tuple(f"{name} {row}" for row, name in enumerate(names))
-    loads = ["from zslearn.serve.studio.shapes import load_shapes", "", "data = load_shapes()"]
+    loads = ["from zslearn.serve.studio.collection import load_shapes", "", "data = load_shapes()"]
     made = from_dataset(data, "shapes", picture=picture, names=shown, groups=groups, loads=loads)
     # As good as any here, and linear: encoded attributes can be corrected from the first moment.
     return replace(made, first="sae")
@@ -201,3 +254,36 @@ def files_reader(paths: Sequence[Path]) -> Callable[[int, int], Pixels]:
         return read_rgb(paths[row], at_least=side)
 
     return picture
+
+
+THUMBNAIL, PICTURE = 96, 512  # pixels high and wide at most
+KEPT = 4096  # thumbnails in memory
+
+
+class Thumbnails:
+    """Makes small pictures, and keeps the last of them.
+
+    Parameters
+    ----------
+    collection : Collection
+        The samples.
+    """
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self.small = lru_cache(KEPT)(self._small)
+
+    def picture(self, number: int, side: int) -> bytes:
+        """Return the picture of a sample as a JPEG file, at most `side` high and wide."""
+        if not 0 <= number < self._collection.n:
+            raise RequestError(404, f"there is no sample {number}.")
+        if self._collection.picture is None:
+            raise RequestError(404, f"{self._collection.name} has no pictures.")
+        pixels = self._collection.picture(number, side)
+        height, width = pixels.shape[:2]
+        factor = min(1.0, side / max(height, width))
+        size = max(1, round(height * factor)), max(1, round(width * factor))
+        return encode_picture(scaled(pixels, size))
+
+    def _small(self, number: int) -> bytes:
+        return self.picture(number, THUMBNAIL)

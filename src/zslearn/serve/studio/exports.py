@@ -16,10 +16,10 @@ from zslearn import __version__
 from zslearn._files import guarded_cell
 from zslearn.exceptions import ZslearnError
 from zslearn.persistence import save
-from zslearn.serve.errors import RequestError, refuse
+from zslearn.serve.responses import RequestError, refuse
+from zslearn.serve.studio.board import NONE
 from zslearn.serve.studio.methods import MODEL
 from zslearn.serve.studio.session import Session
-from zslearn.serve.studio.statistics import NONE
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import CalibratedStacking
 

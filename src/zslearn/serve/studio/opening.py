@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,29 +13,309 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 from starlette.applications import Starlette
 
 from zslearn._files import check_is_file, first_line
-from zslearn.exceptions import MissingFileError, ZslearnError, user_data
-from zslearn.features import is_picture_store
+from zslearn.core.threads import map_in_order, n_threads
+from zslearn.datasets import open_dataset
+from zslearn.datasets.table import read_signatures
+from zslearn.exceptions import (
+    InvalidInputError,
+    MissingFileError,
+    ZslearnError,
+    closest_name,
+    user_data,
+)
+from zslearn.features import (
+    ImageEncoder,
+    PictureStore,
+    extract_features,
+    find_pictures,
+    is_picture_store,
+    known_encoder,
+)
+from zslearn.features.pictures import IMAGE_SUFFIXES
+from zslearn.model_selection import stratified_holdout
 from zslearn.persistence import load
 from zslearn.serve.application import create_app
 from zslearn.serve.settings import ServerSettings
-from zslearn.serve.studio.collection import Collection, open_animals, open_shapes
-from zslearn.serve.studio.maps import feature_map
-from zslearn.serve.studio.matching import with_model
-from zslearn.serve.studio.own_data import (
-    Report,
-    check_folder,
-    holds_pictures,
-    open_folder,
-    open_other,
-    open_store,
+from zslearn.serve.studio.charts import feature_map
+from zslearn.serve.studio.collection import (
+    Collection,
+    files_reader,
+    from_dataset,
+    open_animals,
+    open_shapes,
 )
 from zslearn.serve.studio.project import Project
 from zslearn.serve.studio.routes import studio_routes
-from zslearn.serve.studio.session import Session
-from zslearn.serve.studio.studio import Studio
+from zslearn.serve.studio.session import Session, Studio
+from zslearn.signatures import Signatures
+
+SHOWN = 3
+
+
+def check_classes(labels: Sequence[str] | None, table: Signatures, named: str) -> None:
+    """Refuse samples that no method could be trained on, and say why.
+
+    Parameters
+    ----------
+    labels : sequence of str or None
+        Classes of the samples; None if they have none.
+    table : Signatures
+        The class table.
+    named : str
+        What the table is called.
+    """
+    if labels is None:
+        raise InvalidInputError(
+            "the pictures lie in no folders of classes, so nothing can be trained on them. Put "
+            "those of each class into a folder with its name, or give a --model."
+        )
+    known = set(map(str, table.names))
+    own = sorted(set(labels))
+    both = [name for name in own if name in known]
+    if len(both) == 1:
+        raise InvalidInputError(
+            f"only {both[0]!r} has pictures and a row in {named}; training needs two classes."
+        )
+    if not both:
+        near = closest_name(own[0], known)
+        hint = f", where the closest is {near!r}" if near is not None else ""
+        raise InvalidInputError(
+            f"none of the {len(own)} classes of the pictures, such as {own[0]!r}, has a row in "
+            f"{named}{hint}. A class must have the same name in both."
+        )
+
+
+def with_model(collection: Collection, model: Any, *, own_table: bool) -> Collection:
+    """Return samples as a model sees them: with its classes, or those of a table given with it.
+
+    Parameters
+    ----------
+    collection : Collection
+        The samples.
+    model : ZeroShotClassifier
+        A fitted model.
+    own_table : bool
+        Whether the classes of the collection are those to show, and not the model's.
+    """
+    n = collection.X.shape[1]
+    if not hasattr(model, "recognizer"):
+        raise InvalidInputError(
+            f"a {type(model).__name__} cannot be used here; give a zero-shot classifier."
+        )
+    if model.n_features_in_ != n:
+        raise InvalidInputError(
+            f"the model takes {model.n_features_in_} features and the samples have {n}; they must "
+            "come from the same encoder."
+        )
+    known, table = model.recognizer().signatures, collection.signatures
+    same = known.dimensions == table.dimensions
+    if own_table and not same:
+        raise InvalidInputError(
+            f"the model describes classes by {_listed(known.dimensions)}, and the table by "
+            f"{_listed(table.dimensions, '')}; give the table with the columns of the model."
+        )
+    return replace(
+        collection,
+        signatures=table if own_table else known,
+        groups=collection.groups if same else None,
+        hidden=collection.hidden if same else None,
+        # Nobody knows which of these samples the model was trained on.
+        train=np.zeros(collection.n, bool),
+        seen=(),
+    )
+
+
+def _listed(names: Sequence[str], what: str = " dimensions") -> str:
+    """Say how many names there are, and the first of them."""
+    more = ", …" if len(names) > SHOWN else ""
+    return f"{len(names)}{what} ({', '.join(names[:SHOWN])}{more})"
+
+
+def left_out(refused: Mapping[str, str], n: int) -> str:
+    """Say which of n files are no pictures; an empty text if all are."""
+    if not refused:
+        return ""
+    some = [f"{name} ({reason})" for name, reason in list(refused.items())[:SHOWN]]
+    more = f"; and {len(refused) - SHOWN} more" if len(refused) > SHOWN else ""
+    are = "is" if len(refused) == 1 else "are"
+    return (
+        f"{len(refused)} of {n} files cannot be read as pictures and {are} left out: "
+        f"{'; '.join(some)}{more}."
+    )
+
+
+Report = Callable[[str, int, int], None]
+# Files by which a folder is a data set, whatever pictures it also holds.
+ARRAYS = frozenset({".mat", ".npy", ".npz", ".parquet"})
+TABLES = frozenset({"features", "labels", "predicates"})
+
+
+def holds_pictures(folder: Path) -> bool:
+    """Say whether a folder holds pictures rather than files of a data set."""
+    files = [path for path in folder.iterdir() if path.is_file()]
+    if any(path.suffix.lower() in ARRAYS or path.stem in TABLES for path in files):
+        return False
+    names = (name for _, _, names in os.walk(folder) for name in names)
+    return any(Path(name).suffix.lower() in IMAGE_SUFFIXES for name in names)
+
+
+def check_folder(folder: Path, signatures: Path | None, *, has_model: bool) -> None:
+    """Find what is wrong with a folder or its class table before anything is encoded."""
+    found = find_pictures(folder)
+    if signatures is None and has_model:
+        return  # its classes are those of the model
+    table = class_table(signatures, None)
+    if not has_model:
+        labels = [picture.label for picture in found if picture.label is not None]
+        check_classes(labels or None, table, str(signatures))
+
+
+def open_store(
+    folder: Path, signatures: Path | None, pictures: Path | None, model: Any
+) -> Collection:
+    """Return the samples of a store written by ``zslearn features``."""
+    store = PictureStore.open(folder)
+    wanted = None if model is None else known_encoder(model)
+    if wanted is not None and not wanted.matches(store.encoder):
+        raise InvalidInputError(
+            f"the model was trained on vectors of {wanted}, and {folder} holds vectors of "
+            f"{store.encoder}; encode the pictures with the same encoder."
+        )
+    paths = None if pictures is None else [pictures / name for name in store.samples]
+    missing = next((path for path in paths or () if not path.is_file()), None)
+    if missing is not None:
+        raise InvalidInputError(
+            f"--pictures: there is no file {str(missing)!r}; give the folder that was encoded."
+        )
+    table = class_table(signatures, model)
+    if model is None:
+        check_classes(None if store.y is None else store.y.tolist(), table, str(signatures))
+    collected = _collected(store, table, paths, folder, signatures)
+    return replace(collected, notice=_encoder_notice(model))
+
+
+def open_folder(
+    folder: Path, signatures: Path | None, store: Path, model: Any, report: Report
+) -> Collection:
+    """Encode the pictures of a folder, with one folder per class, and return them."""
+    table = class_table(signatures, model)
+    found = find_pictures(folder)
+    wanted = None if model is None else known_encoder(model)
+    encoder = ImageEncoder() if wanted is None else ImageEncoder.from_identity(wanted)
+    report("Encoding pictures", 0, len(found))
+    done = 0
+
+    def spread(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        nonlocal done
+        chunks = list(items)
+        sizes = list(map(len, chunks))
+        done = len(found) - sum(sizes)  # what an earlier start has encoded
+        report("Encoding pictures", done, len(found))
+        for size, result in zip(sizes, map_in_order(function, chunks, n_threads()), strict=True):
+            done += size
+            report("Encoding pictures", done, len(found))
+            yield result
+
+    made = extract_features(found, store, encoder, spread=spread, forget=True)
+    paths = [folder / name for name in made.samples]
+    collected = _collected(made, table, paths, store, signatures)
+    notices = [left_out(made.refused, len(found)), _encoder_notice(model)]
+    return replace(collected, notice=" ".join(filter(None, notices)))
+
+
+def open_other(folder: Path) -> Collection:
+    """Return a data set on disk, as ``zslearn evaluate`` opens it."""
+    data = open_dataset(folder)
+    if data.X.shape[1] == 0:
+        raise InvalidInputError(f"{folder} has no features.")
+    data = replace(data, X=np.asarray(data.X, dtype=np.float32))
+    loads = [
+        "from zslearn.datasets import open_dataset",
+        "",
+        f"data = open_dataset({str(folder)!r})",
+    ]
+    return from_dataset(data, folder.name, names=data.image_files, loads=loads)
+
+
+def class_table(signatures: Path | None, model: Any) -> Signatures:
+    """Return the classes: of a file, or those of the model."""
+    if signatures is not None:
+        return read_signatures(signatures)
+    if model is None:
+        raise InvalidInputError(
+            "the classes need signatures: give a table by --signatures, one line per class."
+        )
+    table: Signatures = model.recognizer().signatures
+    return table
+
+
+def _encoder_notice(model: Any) -> str:
+    """Say that nobody can check whether a model fits the vectors of the pictures."""
+    if model is None or known_encoder(model) is not None:
+        return ""
+    return (
+        "The model does not say which encoder made its features; if it was another one than that "
+        "of these pictures, its answers mean nothing."
+    )
+
+
+def _collected(
+    store: PictureStore,
+    table: Signatures,
+    paths: Sequence[Path] | None,
+    folder: Path,
+    signatures: Path | None,
+) -> Collection:
+    """Put a store and a class table together; one fifth of each class is kept for testing.
+
+    Classes of the pictures without a line in the table wait for their description.
+    """
+    train = np.zeros(len(store.X), bool)
+    labels = None if store.y is None else store.y.astype(str)
+    seen: list[str] = []
+    if labels is not None:
+        rows = np.flatnonzero(np.isin(labels, table.names.astype(str)))
+        seen = np.unique(labels[rows]).tolist()
+        if len(rows):
+            train[rows[stratified_holdout(labels[rows])[0]]] = True
+    return Collection(
+        folder.name,
+        store.X,
+        labels,
+        table,
+        tuple(seen),
+        train,
+        store.samples,
+        None if paths is None else files_reader(paths),
+        recipe=_recipe(folder, signatures),
+    )
+
+
+def _recipe(folder: Path, signatures: Path | None) -> tuple[str, ...]:
+    """Return the Python lines that load a store."""
+    if signatures is None:
+        return (
+            "from zslearn.features import PictureStore",
+            "",
+            f"X = PictureStore.open({str(folder)!r}).X",
+        )
+    return (
+        "from zslearn.datasets.table import read_signatures",
+        "from zslearn.features import PictureStore",
+        "from zslearn.model_selection import stratified_holdout",
+        "",
+        f"store = PictureStore.open({str(folder)!r})",
+        f"signatures = read_signatures({str(signatures)!r})",
+        "X, y = store.X, store.y.astype(str)",
+        "rows = np.flatnonzero(np.isin(y, signatures.names))",
+        "train = rows[stratified_holdout(y[rows])[0]]",
+        "",
+    )
+
 
 BUNDLED = ("shapes", "animals")
 
@@ -233,3 +514,38 @@ def make_app(settings: ServerSettings, studio: Studio) -> Starlette:
     app = create_app(settings, routes=studio_routes(studio))
     app.state.studio = studio
     return app
+
+
+HOST = "127.0.0.1"
+LOWEST = 1024  # ports below belong to the system
+
+
+def kept_port(project: Path) -> int:
+    """Return the port of the last start; 0, any free one, if there is none or it is taken."""
+    try:
+        port = int(_file(project).read_text("ascii"))
+    except (OSError, ValueError):
+        return 0
+    return port if LOWEST <= port <= 65_535 and _is_free(port) else 0
+
+
+def keep_port(project: Path, port: int) -> None:
+    """Note the port for the next start; without a note that start takes another one."""
+    try:
+        _file(project).write_text(f"{port}\n", "ascii")
+    except OSError:
+        return
+
+
+def _file(project: Path) -> Path:
+    return project.with_name(f"{project.name}.port")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True

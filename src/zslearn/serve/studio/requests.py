@@ -9,8 +9,8 @@ import numpy as np
 
 from zslearn.exceptions import closest_name
 from zslearn.semantics import TextEncoder
-from zslearn.serve.errors import RequestError, refuse
 from zslearn.serve.models import TEXT_DIMENSIONS, TEXT_ENCODER
+from zslearn.serve.responses import RequestError, refuse
 from zslearn.serve.studio.edits import BoardClass, State
 from zslearn.serve.studio.methods import SAE
 from zslearn.serve.studio.phrases import Vocabulary

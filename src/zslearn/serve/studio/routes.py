@@ -13,13 +13,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from zslearn.serve.errors import RequestError, refuse
-from zslearn.serve.json_text import read_json, write_json
-from zslearn.serve.responses import json_response
+from zslearn.serve.responses import RequestError, json_response, read_json, refuse, write_json
 from zslearn.serve.state import read_request, server_of
-from zslearn.serve.studio import curves, exports, maps, views
-from zslearn.serve.studio.cautions import cautions, nearest
-from zslearn.serve.studio.entrance import closed
+from zslearn.serve.studio import charts, exports, views
+from zslearn.serve.studio.collection import PICTURE
 from zslearn.serve.studio.requests import (
     read_changes,
     read_class,
@@ -28,10 +25,9 @@ from zslearn.serve.studio.requests import (
     read_text,
     vocabulary,
 )
-from zslearn.serve.studio.session import Session, View
+from zslearn.serve.studio.session import Session, Studio, View, closed
 from zslearn.serve.studio.snapshot import snapshot_html, snapshot_thumbnails
-from zslearn.serve.studio.studio import Studio
-from zslearn.serve.studio.thumbnails import PICTURE
+from zslearn.serve.studio.views import cautions, nearest
 from zslearn.serve.work import checked
 
 KINDS = {
@@ -131,7 +127,7 @@ async def sample_map(studio: Studio, request: Request) -> Response:
         xy = await asyncio.to_thread(checked, studio.map, session, kind)
     else:
         xy = await server_of(request).pool.run(studio.map, session, kind)
-    return packed(maps.pack_map(kind, xy))
+    return packed(charts.pack_map(kind, xy))
 
 
 async def confusion(studio: Studio, request: Request) -> Response:
@@ -141,18 +137,18 @@ async def confusion(studio: Studio, request: Request) -> Response:
 
 async def balance(studio: Studio, request: Request) -> Response:
     """Send the curve of seen against unseen accuracy."""
-    return packed(await studio.run(curves.balance_curve, studio.opened()))
+    return packed(await studio.run(charts.balance_curve, studio.opened()))
 
 
 async def rejection(studio: Studio, request: Request) -> Response:
     """Send the curve of rejection."""
-    return packed(await studio.run(curves.rejection_curve, studio.opened()))
+    return packed(await studio.run(charts.rejection_curve, studio.opened()))
 
 
 async def lam(studio: Studio, request: Request) -> Response:
     """Send the curves of λ."""
     pool = server_of(request).pool
-    return json_response(await pool.run(curves.lam_curves, studio.opened()))
+    return json_response(await pool.run(charts.lam_curves, studio.opened()))
 
 
 async def phrase(studio: Studio, request: Request) -> Response:

@@ -2,28 +2,88 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import hmac
 import logging
+import os
+import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from zslearn._files import first_line
 from zslearn.exceptions import user_data
-from zslearn.serve.errors import RequestError, refuse
-from zslearn.serve.studio.board import Board
-from zslearn.serve.studio.collection import Collection
+from zslearn.serve.responses import RequestError, refuse, write_json
+from zslearn.serve.settings import Limits
+from zslearn.serve.studio.board import Answers, Board, count_answers
+from zslearn.serve.studio.charts import make_map, pack
+from zslearn.serve.studio.collection import Collection, Thumbnails
 from zslearn.serve.studio.edits import State, applied, begin, replayed
-from zslearn.serve.studio.events import Events
 from zslearn.serve.studio.methods import MODEL, Fitted, Methods
 from zslearn.serve.studio.project import Project
-from zslearn.serve.studio.statistics import Answers, count_answers
+from zslearn.serve.work import WorkPool
 from zslearn.zero_shot import ZeroShotClassifier
+
+# Seconds between looks whether the server is about to end, and between signs of life.
+LOOK, ALIVE = 0.5, 15.0
+# A tab that reads nothing misses events; it asks for the state when it reads again.
+WAITING = 256
+
+
+class Events:
+    """Passes events from any thread to the tabs that listen."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[asyncio.Queue[bytes], asyncio.AbstractEventLoop] = {}
+
+    def publish(self, event: str, data: Any) -> None:
+        """Send an event to all tabs."""
+        message = b"event: %s\ndata: %s\n\n" % (event.encode(), write_json(data))
+        for queue, loop in list(self._listeners.items()):
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(_put, queue, message)
+
+    async def listen(self, hello: bytes, stopping: Callable[[], bool]) -> AsyncIterator[bytes]:
+        """Yield events as a tab reads them, until the server is about to end.
+
+        Parameters
+        ----------
+        hello : bytes
+            What is sent first.
+        stopping : callable
+            Says whether to end.
+        """
+        queue: asyncio.Queue[bytes] = asyncio.Queue(WAITING)
+        self._listeners[queue] = asyncio.get_running_loop()
+        try:
+            yield b"retry: 500\n\n" + hello
+            idle = 0.0
+            while not stopping():
+                try:
+                    yield await asyncio.wait_for(queue.get(), LOOK)
+                    idle = 0.0
+                except TimeoutError:
+                    idle += LOOK
+                    if idle >= ALIVE:
+                        idle = 0.0
+                        yield b": alive\n\n"
+        finally:
+            self._listeners.pop(queue, None)
+
+
+def _put(queue: asyncio.Queue[bytes], message: bytes) -> None:
+    if not queue.full():
+        queue.put_nowait(message)
+
 
 log = logging.getLogger("zslearn.serve")
 
@@ -282,3 +342,156 @@ def _numbered(collection: Collection) -> tuple[list[str], NDArray[np.intp]]:
         return [], np.full(collection.n, -1, np.intp)
     names, numbers = np.unique(collection.labels, return_inverse=True)
     return names.tolist(), numbers.astype(np.intp)
+
+
+SHORTEST = 43
+CLOSED = (
+    "<!doctype html><html lang=en><meta charset=utf-8><title>zslearn studio</title>"
+    "<p>Open the address that <code>zslearn studio</code> printed; it works once. "
+    "Start the program again for a new one.</p></html>"
+)
+
+
+class Entrance:
+    """A token that works once, and the cookie that it is exchanged for.
+
+    Parameters
+    ----------
+    kept : Path or None
+        File of the cookie's secret, so that an open tab stays in when the program starts again.
+
+    Attributes
+    ----------
+    token : str
+        Part of the address that the program prints.
+    """
+
+    def __init__(self, kept: Path | None = None) -> None:
+        self.token = secrets.token_urlsafe(32)
+        self._secret = secrets.token_urlsafe(32) if kept is None else _kept_secret(kept)
+        # Cookies do not distinguish ports, so each studio has a name of its own.
+        mark = hashlib.sha256(self._secret.encode()).hexdigest()[:12]
+        self.cookie = f"zslearn_studio_{mark}"
+        self._used = False
+
+    def admits(self, request: Request) -> bool:
+        """Say whether a request brings the cookie."""
+        given = request.cookies.get(self.cookie, "")
+        return hmac.compare_digest(given.encode(), self._secret.encode())
+
+    def check(self, request: Request) -> None:
+        """Refuse a request without the cookie."""
+        if not self.admits(request):
+            raise RequestError(401, "open the address that zslearn studio printed first.")
+
+    def enter(self, request: Request) -> Response:
+        """Exchange the token for the cookie."""
+        if not self.admits(request):
+            given = request.query_params.get("token", "")
+            right = hmac.compare_digest(given.encode(), self.token.encode())
+            if self._used or not right:
+                return closed()
+            self._used = True
+        response = RedirectResponse("/studio/", status_code=303)
+        settings: dict[str, Any] = {"path": "/studio", "httponly": True, "samesite": "strict"}
+        response.set_cookie(self.cookie, self._secret, **settings)
+        return response
+
+
+def _kept_secret(path: Path) -> str:
+    """Return the secret in a file that only its owner can read; made if it is not there."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        kept = path.read_text("ascii", errors="replace").strip()
+        if len(kept) >= SHORTEST and path.stat().st_mode & 0o077 == 0:
+            return kept
+        path.unlink()  # damaged, or others could have read it
+        return _kept_secret(path)
+    secret = secrets.token_urlsafe(32)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(secret)
+    return secret
+
+
+def closed() -> Response:
+    """Return the page for visitors without the cookie."""
+    return HTMLResponse(CLOSED, status_code=401)
+
+
+Result = TypeVar("Result")
+
+
+class Studio:
+    """What the requests of the page share.
+
+    Parameters
+    ----------
+    kept : Path or None
+        File of the secret of the entrance.
+    limits : Limits or None
+        What a request may cost.
+
+    Attributes
+    ----------
+    entrance : Entrance
+        Who may come in.
+    events : Events
+        Who is told of changes.
+    session : Session or None
+        The open studio; None while it is being prepared.
+    progress : dict or None
+        How far that is.
+    """
+
+    def __init__(self, kept: Path | None = None, limits: Limits | None = None) -> None:
+        limits = limits or Limits()
+        self.entrance = Entrance(kept)
+        self.events = Events()
+        self.session: Session | None = None
+        self.thumbnails: Thumbnails | None = None
+        self.progress: dict[str, Any] | None = None
+        # One thread: changes happen in the order they were asked for.
+        self._pool = WorkPool(replace(limits, concurrency=1, queue=max(limits.queue, 256)))
+        self._newest: dict[tuple[str, Any], int] = {}
+        self._maps: dict[tuple[Any, ...], NDArray[np.float32]] = {}
+
+    def open(self, session: Session, xy: NDArray[np.float32] | None = None) -> None:
+        """Show a session from now on; `xy` is its first map, if it is made already."""
+        if xy is not None:
+            self._maps["pca",] = xy
+        self.thumbnails = Thumbnails(session.collection)
+        self.session, self.progress = session, None
+        self.events.publish("changed", {"revision": session.view.revision, "by": ""})
+
+    def opened(self) -> Session:
+        """Return the session, or refuse while there is none."""
+        if self.session is None:
+            raise RequestError(503, "the pictures are still being prepared.", retry_after=1)
+        return self.session
+
+    async def run(self, work: Callable[..., Result], *args: Any) -> Result:
+        """Do something with the session, after all that was asked for before."""
+        return await self._pool.run(work, *args)
+
+    async def run_newest(
+        self, work: Callable[[], bytes], document: dict[str, Any], final: bool, by: str
+    ) -> bytes:
+        """Do an edit, unless it is a step of a slider and a later one waits already."""
+        key = by, document.get("class") if isinstance(document.get("class"), int) else None
+        ticket = self._newest[key] = self._newest.get(key, 0) + 1
+
+        def unless_newer() -> bytes:
+            if not final and self._newest.get(key) != ticket:
+                return pack({"superseded": True}, {})
+            return work()
+
+        return await self._pool.run(unless_newer)
+
+    def map(self, session: Session, kind: str) -> NDArray[np.float32]:
+        """Return a map, made once; that of the semantics for each method."""
+        state = session.view.state
+        key = (kind, state.method, state.lam.get(state.method)) if kind == "attributes" else (kind,)
+        if key not in self._maps:
+            self._maps[key] = make_map(session, kind)
+        return self._maps[key]

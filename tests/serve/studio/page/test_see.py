@@ -50,8 +50,8 @@ def points_in_sight(page):
     """Where the pictures of new classes are on the map, in pixels, from the server's own map."""
     return page.evaluate(
         """async () => {
-            const { unpack } = await import("./page/packed.js");
-            const { Camera, boundsOf } = await import("./page/camera.js");
+            const { unpack } = await import("./page/server.js");
+            const { Camera, boundsOf } = await import("./page/scatter.js");
             const load = async (path) => unpack(await (await fetch(path)).arrayBuffer()).arrays;
             const [map, labels] = [await load("api/map?kind=pca"), await load("api/labels")];
             const state = await (await fetch("api/state")).json();

@@ -1,22 +1,19 @@
 // The page: makes the views, ties them to the studio, and starts.
 
-import { TAB, listen, loadThumbnail } from "./api.js";
-import { BalanceView } from "./balance_view.js";
-import { CardPanel } from "./card_panel.js";
-import { ChooseView } from "./choose_view.js";
-import { ClassList } from "./class_list.js";
-import { ClassPanel } from "./class_panel.js";
-import { ConfusionView } from "./confusion_view.js";
-import { byId, fill, h } from "./dom.js";
-import { exportSelection, openKeep } from "./keep_dialog.js";
-import { PictureLoader } from "./loader.js";
-import { COLOR_MODES, MapView } from "./map_view.js";
-import { NewClass, suggestion } from "./new_class.js";
-import { counted, whole } from "./numbers.js";
-import { PicturesView } from "./pictures_view.js";
+import { TAB, listen, loadThumbnail } from "./server.js";
+import { BalanceView } from "./balance.js";
+import { CardPanel } from "./card.js";
+import { ChooseView } from "./method.js";
+import { ClassList } from "./classes.js";
+import { ClassPanel, NewClass, suggestion } from "./class_panel.js";
+import { ConfusionView } from "./mistakes.js";
+import { Tabs, byId, counted, fill, h, whole } from "./dom.js";
+import { exportSelection, openKeep } from "./save.js";
+import { PictureLoader } from "./tiles.js";
+import { COLOR_MODES, MapView } from "./map.js";
+import { PicturesView } from "./samples.js";
 import { Preparing } from "./preparing.js";
 import { Studio } from "./studio.js";
-import { Tabs } from "./tabs.js";
 
 const VIEWS = [
   ["map", "Map"],

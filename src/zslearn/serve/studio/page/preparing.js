@@ -1,7 +1,6 @@
 // Before there is anything to look at: what the program does, how far it is, or why it cannot.
 
-import { fill, h } from "./dom.js";
-import { whole } from "./numbers.js";
+import { fill, h, whole } from "./dom.js";
 
 const SOON = 5000; // milliseconds before a rate is worth an estimate
 

@@ -1,10 +1,7 @@
 // A project in one file, without a server: the map, the classes, and sliders that score again.
 
-import { currentTheme } from "./colors.js";
-import { byId, fill, h, newId } from "./dom.js";
-import { dress } from "./look.js";
-import { percent, short, sliderRange, spoken, whole } from "./numbers.js";
-import { Scatter } from "./scatter.js";
+import { byId, currentTheme, fill, h, newId, percent, short, sliderRange, spoken, whole } from "./dom.js";
+import { Scatter, dress } from "./scatter.js";
 import { answersOf, decodeNumbers, scoreClass } from "./scoring.js";
 import { tally } from "./tally.js";
 

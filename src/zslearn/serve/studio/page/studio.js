@@ -1,7 +1,6 @@
 // What the page knows: the state of the project, the answers, and what the person looks at.
 
-import { getJson, getPacked, postPacked } from "./api.js";
-import { makeLane } from "./latest.js";
+import { getJson, getPacked, makeLane, postPacked } from "./server.js";
 import { tally } from "./tally.js";
 
 const NONE = new Int32Array(0);

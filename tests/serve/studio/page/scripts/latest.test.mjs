@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeLane } from "../../../../../src/zslearn/serve/studio/page/latest.js";
+import { makeLane } from "../../../../../src/zslearn/serve/studio/page/server.js";
 
 /** A server that answers when it is told to. */
 function slowServer() {

@@ -1,19 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { confusion, harmonic, perClassAccuracy, tally } from "../../../../../src/zslearn/serve/studio/page/tally.js";
-import { bars } from "../../../../../src/zslearn/serve/studio/page/reasons.js";
-import { alike, counted, percent, short, signed, sliderRange, spoken } from "../../../../../src/zslearn/serve/studio/page/numbers.js";
-import { visibleCells } from "../../../../../src/zslearn/serve/studio/page/virtual.js";
-import { PictureLoader } from "../../../../../src/zslearn/serve/studio/page/loader.js";
+import { bars } from "../../../../../src/zslearn/serve/studio/page/card.js";
+import { alike, counted, percent, short, signed, sliderRange, spoken } from "../../../../../src/zslearn/serve/studio/page/dom.js";
+import { PictureLoader, initials, visibleCells } from "../../../../../src/zslearn/serve/studio/page/tiles.js";
 import { makeScale, nearestIndex, ticks } from "../../../../../src/zslearn/serve/studio/page/curve.js";
-import { axes, mistakes } from "../../../../../src/zslearn/serve/studio/page/confusion_view.js";
-import { sortRows } from "../../../../../src/zslearn/serve/studio/page/pictures_view.js";
-import { grouped, surest } from "../../../../../src/zslearn/serve/studio/page/class_panel.js";
-import { agreement } from "../../../../../src/zslearn/serve/studio/page/choose_view.js";
-import { nearestValue } from "../../../../../src/zslearn/serve/studio/page/balance_view.js";
-import { suggestion, understood } from "../../../../../src/zslearn/serve/studio/page/new_class.js";
+import { axes, mistakes } from "../../../../../src/zslearn/serve/studio/page/mistakes.js";
+import { sortRows } from "../../../../../src/zslearn/serve/studio/page/samples.js";
+import { grouped, suggestion, surest, understood } from "../../../../../src/zslearn/serve/studio/page/class_panel.js";
+import { agreement } from "../../../../../src/zslearn/serve/studio/page/method.js";
+import { nearestValue } from "../../../../../src/zslearn/serve/studio/page/balance.js";
 import { inWords, timeLeft } from "../../../../../src/zslearn/serve/studio/page/preparing.js";
-import { initials } from "../../../../../src/zslearn/serve/studio/page/picture.js";
 import { inScope } from "../../../../../src/zslearn/serve/studio/page/studio.js";
 
 const truth = Int32Array.from([0, 0, 0, 1, 1, -1, 2]);

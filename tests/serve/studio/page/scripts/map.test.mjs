@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Camera, boundsOf } from "../../../../../src/zslearn/serve/studio/page/camera.js";
-import { PointGrid, contains } from "../../../../../src/zslearn/serve/studio/page/points.js";
-import { MARKS, clearPixels, drawStamps, makeStamps } from "../../../../../src/zslearn/serve/studio/page/stamps.js";
-import { withRoom } from "../../../../../src/zslearn/serve/studio/page/scatter.js";
-import { dress, markOf } from "../../../../../src/zslearn/serve/studio/page/look.js";
-import { classColor, faded, hexToNumber, hslToNumber, toCss } from "../../../../../src/zslearn/serve/studio/page/colors.js";
+import { Camera, MARKS, PointGrid, boundsOf, clearPixels, contains, drawStamps, dress, makeStamps, markOf, withRoom } from "../../../../../src/zslearn/serve/studio/page/scatter.js";
+import { classColor, faded, hexToNumber, hslToNumber, toCss } from "../../../../../src/zslearn/serve/studio/page/dom.js";
 
 /** The same numbers in every run. */
 function random(seed) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { unpack } from "../../../../../src/zslearn/serve/studio/page/packed.js";
+import { unpack } from "../../../../../src/zslearn/serve/studio/page/server.js";
 
 const read = (name) => {
   const file = readFileSync(`${process.env.ZSLEARN_FIXTURES}/${name}`);

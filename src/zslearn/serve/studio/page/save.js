@@ -1,7 +1,7 @@
 // What is kept, and what can be taken along: files to send to others.
 
-import { addressOf, getBlob, postBlob } from "./api.js";
 import { fill, h } from "./dom.js";
+import { addressOf, getBlob, postBlob } from "./server.js";
 
 const FILES = [
   ["snapshot.html", "A page for a colleague", "One file that opens without a server; its sliders still work."],

@@ -1,7 +1,6 @@
 // Truth against answer; a click on a cell shows its pictures.
 
-import { fill, h, newId } from "./dom.js";
-import { counted, percent, whole } from "./numbers.js";
+import { counted, fill, h, newId, percent, whole } from "./dom.js";
 import { confusion } from "./tally.js";
 
 // More classes than this do not fit a table a person can read.

@@ -1,12 +1,9 @@
 // The map: wheel and pinch zoom, drag pans, Shift or the lasso draws a selection, a rest shows a card.
 
-import { currentTheme, toCss } from "./colors.js";
-import { getPacked } from "./api.js";
-import { fill, h } from "./dom.js";
-import { dress } from "./look.js";
-import { whole } from "./numbers.js";
-import { drawPicture } from "./picture.js";
-import { Scatter } from "./scatter.js";
+import { currentTheme, fill, h, toCss, whole } from "./dom.js";
+import { Scatter, dress } from "./scatter.js";
+import { getPacked } from "./server.js";
+import { drawPicture } from "./tiles.js";
 
 const DWELL = 125; // milliseconds of rest before a card opens
 

@@ -1,7 +1,6 @@
 // The list of classes: how many pictures, how many right, seen or new; a click looks at one.
 
-import { fill, h } from "./dom.js";
-import { counted, percent, whole } from "./numbers.js";
+import { counted, fill, h, percent, whole } from "./dom.js";
 
 /** Sections of the list, in the order of interest; your own classes come first. */
 export function sections(classes) {

@@ -1,9 +1,7 @@
 // All pictures as a grid of which only the part on the screen exists.
 
-import { fill, h } from "./dom.js";
-import { counted } from "./numbers.js";
-import { dressTile, makeTile } from "./picture.js";
-import { visibleCells } from "./virtual.js";
+import { counted, fill, h } from "./dom.js";
+import { dressTile, makeTile, visibleCells } from "./tiles.js";
 
 const CELL = 96;
 const GAP = 8;

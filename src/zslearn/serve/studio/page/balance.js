@@ -1,9 +1,8 @@
 // Seen against unseen: the curve with its handle, and how sure an answer must be.
 
-import { getPacked } from "./api.js";
 import { Curve } from "./curve.js";
-import { fill, h, newId } from "./dom.js";
-import { counted, percent, short } from "./numbers.js";
+import { counted, fill, h, newId, percent, short } from "./dom.js";
+import { getPacked } from "./server.js";
 
 /** The number of the value nearest to another in a sorted or unsorted list. */
 export function nearestValue(values, wanted) {

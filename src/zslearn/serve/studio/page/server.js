@@ -1,6 +1,33 @@
 // Talking to the studio's server: JSON, packed arrays, and what went wrong in one line.
 
-import { unpack } from "./packed.js";
+// Binary answers of the studio: a JSON head, then arrays back to back, each padded to 8 bytes.
+
+const KINDS = { f4: Float32Array, i4: Int32Array, u1: Uint8Array };
+const padded = (size) => Math.ceil(size / 8) * 8;
+
+/**
+ * Read a packed answer.
+ * @param {ArrayBuffer} buffer
+ * @returns {{head: object, arrays: Object<string, Float32Array|Int32Array|Uint8Array>}}
+ */
+export function unpack(buffer) {
+  if (buffer.byteLength < 4) throw new Error("packed answer: too short for its head");
+  const length = new DataView(buffer).getUint32(0, true);
+  if (4 + length > buffer.byteLength) throw new Error("packed answer: the head is cut off");
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  const arrays = {};
+  let offset = padded(4 + length);
+  for (const { name, dtype, shape } of head.arrays ?? []) {
+    const Kind = KINDS[dtype];
+    if (!Kind) throw new Error(`packed answer: unknown kind of number ${dtype}`);
+    const count = shape.reduce((product, size) => product * size, 1);
+    const size = count * Kind.BYTES_PER_ELEMENT;
+    if (offset + size > buffer.byteLength) throw new Error(`packed answer: ${name} is cut off`);
+    arrays[name] = new Kind(buffer, offset, count);
+    offset += padded(size);
+  }
+  return { head, arrays };
+}
 
 const BASE = "api/";
 
@@ -83,4 +110,40 @@ export function listen({ changed, progress, connected }) {
   events.addEventListener("changed", (event) => changed(JSON.parse(event.data)));
   events.addEventListener("progress", (event) => progress(JSON.parse(event.data)));
   return events;
+}
+
+// One request at a time, and of the waiting ones with the same key only the newest: a slider that
+// moves faster than the server answers never builds a queue.
+
+/**
+ * Make a lane of messages.
+ * @param {(message: any) => Promise<any>} send
+ * @returns {(message: any, key?: any) => Promise<any>} resolves to undefined for a message that
+ *   was overtaken by a newer one of its key; without a key a message is never overtaken
+ */
+export function makeLane(send) {
+  const waiting = new Map();
+  let busy = false;
+
+  async function run() {
+    if (busy) return;
+    busy = true;
+    while (waiting.size) {
+      const [key, item] = waiting.entries().next().value;
+      waiting.delete(key);
+      try {
+        item.resolve(await send(item.message));
+      } catch (error) {
+        item.reject(error);
+      }
+    }
+    busy = false;
+  }
+
+  return (message, key = Symbol("own")) =>
+    new Promise((resolve, reject) => {
+      waiting.get(key)?.resolve(undefined);
+      waiting.set(key, { message, resolve, reject });
+      run();
+    });
 }

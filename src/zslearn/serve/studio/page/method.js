@@ -1,10 +1,9 @@
 // Which method, which λ, and two methods side by side.
 
-import { getJson } from "./api.js";
-import { nearestValue } from "./balance_view.js";
+import { nearestValue } from "./balance.js";
 import { Curve } from "./curve.js";
-import { fill, h, newId } from "./dom.js";
-import { counted, percent, short } from "./numbers.js";
+import { counted, fill, h, newId, percent, short } from "./dom.js";
+import { getJson } from "./server.js";
 
 /** Rows by who is right: both, only the first, only the second, neither. */
 export function agreement(truth, first, second, rows) {

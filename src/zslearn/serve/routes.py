@@ -1,0 +1,375 @@
+"""Whether the server, or a model, can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from starlette.datastructures import FormData, Headers, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from zslearn import __version__
+from zslearn.exceptions import ZslearnError
+from zslearn.serve.inference import Answer, Options, as_samples, infer
+from zslearn.serve.metrics import CONTENT_TYPE
+from zslearn.serve.models import VERSION, ChangedModel, ModelShelf, ModelSlot, ServedModel
+from zslearn.serve.protocol import InferRequest, Message, decode_request
+from zslearn.serve.responses import (
+    HEADER_LENGTH,
+    RequestError,
+    json_response,
+    read_json,
+    refuse,
+    send_message,
+)
+from zslearn.serve.settings import Limits
+from zslearn.serve.state import Server, header, read_content, read_request, server_of
+from zslearn.serve.work import checked
+
+EXTENSIONS = ["binary_tensor_data", "classification", "model_repository", "zslearn_classes"]
+
+
+async def describe_server(request: Request) -> Response:
+    """Answer what this server is."""
+    return json_response({"name": "zslearn", "version": __version__, "extensions": EXTENSIONS})
+
+
+async def live(request: Request) -> Response:
+    """Answer that the server runs; clients read `live` or `ready`."""
+    return json_response({"live": True, "ready": True})
+
+
+async def ready(request: Request) -> Response:
+    """Answer whether all models can be asked, and the server is not about to stop."""
+    return _readiness(server_of(request).ready)
+
+
+async def describe_model(request: Request) -> Response:
+    """Answer the inputs and outputs of a model."""
+    return json_response(metadata(_model(request)))
+
+
+async def model_ready(request: Request) -> Response:
+    """Answer whether a model can be asked."""
+    server = server_of(request)
+    slot = server.shelf.slot(**request.path_params)
+    return _readiness(slot.is_ready and not server.stopping, name=slot.name)
+
+
+def metadata(model: ServedModel) -> dict[str, Any]:
+    """Return the description of a model as the protocol has it."""
+    n_dimensions = model.signatures.n_dimensions
+    inputs = [("features", "FP32", [-1, model.n_features])]
+    if model.encoder is not None:
+        inputs.append(("image", "BYTES", [-1]))
+    outputs = [
+        ("predict", "BYTES", [-1]),
+        ("scores", "FP64", [-1, -1]),
+        ("probabilities", "FP64", [-1, -1]),
+        ("rejected", "BOOL", [-1]),
+        ("confidence", "FP64", [-1]),
+        ("attributes", "FP64", [-1, n_dimensions]),
+        ("contributions", "FP64", [-1, -1]),
+        ("offsets", "FP64", [-1]),
+        ("classes", "BYTES", [-1]),
+        ("dimensions", "BYTES", [-1]),
+    ]
+    return {
+        "name": model.name,
+        "versions": [VERSION],
+        "platform": "zslearn",
+        "inputs": list(map(_tensor, inputs)),
+        "outputs": list(map(_tensor, outputs)),
+        "parameters": {"method": model.method, "n_classes": len(model.recognizer)},
+    }
+
+
+def _tensor(facts: tuple[str, str, list[int]]) -> dict[str, Any]:
+    return dict(zip(("name", "datatype", "shape"), facts, strict=True))
+
+
+def _model(request: Request) -> ServedModel:
+    server: Server = server_of(request)
+    return server.shelf.slot(**request.path_params).model()
+
+
+def _readiness(is_ready: bool, **facts: str) -> Response:
+    if is_ready:
+        return json_response({**facts, "ready": True, "live": True})
+    error = f"{facts.get('name', 'the server')} is not ready."
+    return json_response({**facts, "ready": False, "error": error}, 503, **{"retry-after": "5"})
+
+
+HEALTH_ROUTES = [
+    Route("/v2", describe_server),
+    Route("/v2/health/live", live),
+    Route("/v2/health/ready", ready),
+    Route("/v2/models/{name}", describe_model),
+    Route("/v2/models/{name}/versions/{version}", describe_model),
+    Route("/v2/models/{name}/ready", model_ready),
+    Route("/v2/models/{name}/versions/{version}/ready", model_ready),
+]
+
+
+# What is read without a thread, and what may be computed without one if the model is quick.
+SMALL_BODY, SMALL_ROWS, SMALL_SCORES = 2**16, 16, 2**14
+_HEADER_LENGTH = HEADER_LENGTH.encode()
+
+
+class InferEndpoint:
+    """Answers samples, without Starlette's wrappers, since most requests come here."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer."""
+        await send_message(await infer_request(scope, receive), send)
+
+
+async def infer_request(scope: Scope, receive: Receive) -> Message:
+    """Return the answer to the samples of a request."""
+    server: Server = scope["app"].state.server
+    served = server.shelf.slot(**scope["path_params"]).changes()  # before the body is read
+    body = await read_content(server, scope, receive)
+    message = Message(body, _header_length(header(scope, _HEADER_LENGTH)))
+    limits = server.settings.limits
+    if len(body) > SMALL_BODY:
+        return await server.pool.run(answer, served, message, limits)
+    wanted = checked(decode_request, message)
+    model = served.at_once()
+    if model is None or not _is_small(model, wanted):
+        return await server.pool.run(compute, served, wanted, limits)
+    work = infer, model, wanted, limits
+    if served.pace.is_quick:
+        return served.pace.run(*work)
+    return await server.pool.run(served.pace.run, *work)
+
+
+def answer(served: ChangedModel, message: Message, limits: Limits) -> Message:
+    """Read a request, compute, and write the answer; the whole work of one thread."""
+    return compute(served, decode_request(message), limits)
+
+
+def compute(served: ChangedModel, request: InferRequest, limits: Limits) -> Message:
+    """Compute, and write the answer."""
+    return infer(served.newest(), request, limits)
+
+
+def _is_small(model: ServedModel, request: InferRequest) -> bool:
+    """Say whether a request has few rows of numbers; pictures take long."""
+    [array, *more] = request.inputs.values()
+    few = len(array) <= SMALL_ROWS and len(array) * len(model.recognizer) <= SMALL_SCORES
+    return few and array.dtype.kind == "f" and not more
+
+
+def _header_length(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise refuse(f"Inference-Header-Content-Length must be a number; got {text!r:.40}.")
+    return int(text)
+
+
+INFER_ROUTES = [
+    Route("/v2/models/{name}/infer", InferEndpoint(), methods=["POST"]),
+    Route("/v2/models/{name}/versions/{version}/infer", InferEndpoint(), methods=["POST"]),
+]
+
+
+async def metrics(request: Request) -> Response:
+    """Answer the figures of the server, for Prometheus."""
+    server = server_of(request)
+    text = await server.pool.run(server.metrics.text, server.shelf, server.pool.pending)
+    return Response(text, headers={"content-type": CONTENT_TYPE})
+
+
+async def index(request: Request) -> Response:
+    """Answer the models of the server, all or those that are ready."""
+    body = await read_request(request)
+    wishes = read_json(body) if body.strip() else {}
+    if not isinstance(wishes, dict) or not isinstance(wishes.get("ready", False), bool):
+        raise refuse('the body must be empty or {"ready": true}.')
+    slots = server_of(request).shelf.slots.values()
+    found = [described(slot) for slot in slots if slot.is_ready or not wishes.get("ready")]
+    return json_response(found)
+
+
+async def load(request: Request) -> Response:
+    """Read a model file again; what was served before stays if it cannot be read."""
+    return await _change(request, ModelSlot.load)
+
+
+async def unload(request: Request) -> Response:
+    """Stop serving a model."""
+    return await _change(request, ModelSlot.unload)
+
+
+def described(slot: ModelSlot) -> dict[str, Any]:
+    """Return a model as the index has it."""
+    state = "READY" if slot.is_ready else "UNAVAILABLE"
+    reason = "" if slot.is_ready else "unloaded"
+    return {"name": slot.name, "version": VERSION, "state": state, "reason": reason}
+
+
+async def _change(request: Request, change: Any) -> Response:
+    server = server_of(request)
+    slot = server.shelf.slot(request.path_params["name"])
+    await read_request(request)
+    if server.settings.read_only or server.settings.workers > 1:
+        flag = "--read-only" if server.settings.read_only else "--workers"
+        raise RequestError(
+            403, f"models of this server are not loaded by requests ({flag}); send it SIGHUP."
+        )
+    await server.pool.run(change, slot)
+    return json_response({})
+
+
+OPERATIONS_ROUTES = [
+    Route("/metrics", metrics),
+    Route("/v2/repository/index", index, methods=["POST"]),
+    Route("/v2/repository/models/{name}/load", load, methods=["POST"]),
+    Route("/v2/repository/models/{name}/unload", unload, methods=["POST"]),
+]
+
+
+PICTURES = (b"\xff\xd8\xff", b"\x89PNG")
+FIELDS = ("rows", "model", "candidates", "top_k", "bias", "reject", "explain")
+REASONS = 5
+MOST_FILES = 64
+
+
+async def predict(request: Request) -> Response:
+    """Answer rows of numbers, or pictures, in words."""
+    server = server_of(request)
+    limits = server.settings.limits
+    body = await read_request(request)
+    fields, pictures = await _parts(request.headers, body)
+    slot = _slot(server.shelf, fields.get("model", request.query_params.get("model")))
+    slot.changes()
+    return json_response(await server.pool.run(answered, slot, fields, pictures, limits))
+
+
+def answered(
+    slot: ModelSlot, fields: Mapping[str, Any], pictures: Sequence[bytes], limits: Limits
+) -> dict[str, Any]:
+    """Return the answers to rows or pictures."""
+    unknown = sorted(set(fields) - set(FIELDS))
+    if unknown:
+        raise refuse(f"unknown fields: {', '.join(unknown):.100}; known: {', '.join(FIELDS)}.")
+    model = slot.model()
+    samples = _objects(pictures) if pictures else _rows(fields.get("rows"), model)
+    X = as_samples(model, "image" if pictures else "features", samples, limits)
+    options = Options.of({"top_k": 1} | {key: fields[key] for key in fields})
+    answer = Answer(model, X, options, limits)
+    names, scores = (part.tolist() for part in answer.ranking)
+    likely = answer.probabilities().tolist()
+    found = [
+        [
+            {"class": name, "score": score, "probability": share}
+            for name, score, share in zip(*row, strict=True)
+        ]
+        for row in zip(names, scores, likely, strict=True)
+    ]
+    answers: list[dict[str, Any]] = [
+        best[0] | ({"best": best} if len(best) > 1 else {}) for best in found
+    ]
+    if options.reject:
+        for one, rejected in zip(answers, answer.rejected().tolist(), strict=True):
+            one["rejected"] = rejected
+    if fields.get("explain", len(answers) == 1) is True:
+        for one, because in zip(answers, _reasons(answer), strict=False):
+            one["because"] = because
+    return {"model": model.name, "answers": answers}
+
+
+def _reasons(answer: Answer) -> list[dict[str, float]]:
+    """Return the dimensions that spoke most for each answer; none if the method cannot say."""
+    try:
+        reasons = answer.reasons
+    except RequestError:
+        raise
+    except ZslearnError:
+        return []
+    found = []
+    for reason in reasons:
+        order = np.argsort(-reason.contributions, kind="stable")[:REASONS]
+        pairs = [(reason.dimensions[i], float(reason.contributions[i])) for i in order]
+        found.append({name: value for name, value in pairs if value > 0})
+    return found
+
+
+async def _parts(headers: Headers, body: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """Return the fields and the pictures of a request."""
+    if body.startswith(PICTURES):
+        return {}, [body]
+    if headers.get("content-type", "").startswith("multipart/form-data"):
+        return await _form(headers, body)
+    document = read_json(body)
+    if not isinstance(document, dict):
+        raise refuse('send {"rows": [[...], ...]}, or a picture.')
+    return document, []
+
+
+async def _form(headers: Headers, body: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    async def stream() -> AsyncIterator[bytes]:
+        yield body
+
+    try:
+        parser = MultiPartParser(headers, stream(), max_files=MOST_FILES, max_fields=20)  # type: ignore[arg-type]
+        form: FormData = await parser.parse()
+    except (MultiPartException, KeyError, ValueError) as error:
+        raise refuse(f"the form cannot be read ({str(error)[:100]}).") from error
+    try:
+        items = form.multi_items()
+        pictures = [await part.read() for _, part in items if isinstance(part, UploadFile)]
+        fields = {name: _value(name, part) for name, part in items if isinstance(part, str)}
+    finally:
+        await form.close()
+    if not pictures:
+        raise refuse("the form holds no picture; send one with curl -F image=@photo.jpg.")
+    return fields, pictures
+
+
+def _value(name: str, text: str) -> Any:
+    """Return a field of a form as JSON would have it."""
+    if name in ("model", "candidates") and not text.startswith("["):
+        return text
+    return read_json(text.encode())
+
+
+def _slot(shelf: ModelShelf, name: Any) -> ModelSlot:
+    """Return the model that was named, or the only one."""
+    if name is None and len(shelf.slots) == 1:
+        return next(iter(shelf.slots.values()))
+    if not isinstance(name, str):
+        raise refuse(f"say which model: model must be one of {', '.join(shelf.slots):.200}.")
+    return shelf.slot(name)
+
+
+def _rows(rows: Any, model: ServedModel) -> NDArray[Any]:
+    """Return rows of numbers as an array; a single row need not be in a list."""
+    if not isinstance(rows, list) or not rows:
+        raise refuse(
+            f'send {{"rows": [[...], ...]}}: lists of {model.n_features} numbers'
+            + (", or a picture." if model.encoder else ".")
+        )
+    try:
+        array = np.array(rows)
+    except ValueError as error:
+        raise refuse("the rows are lists of different lengths.") from error
+    if array.dtype.kind not in "biuf" or array.ndim > 2:
+        raise refuse("the rows must be lists of numbers.")
+    return np.atleast_2d(array.astype(np.float64))
+
+
+def _objects(pictures: Sequence[bytes]) -> NDArray[Any]:
+    array = np.empty(len(pictures), dtype=object)
+    array[:] = pictures
+    return array
+
+
+PREDICT_ROUTES = [Route("/predict", predict, methods=["POST"])]

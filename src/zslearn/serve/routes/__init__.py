@@ -1,1 +1,0 @@
-"""The addresses of the server, one file per group."""
