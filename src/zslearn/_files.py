@@ -40,9 +40,38 @@ def naming(path: PathLike) -> Iterator[None]:
     except IsADirectoryError as error:
         raise InvalidInputError(f"{os.fspath(path)} is a folder; give a file.") from error
     except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{os.fspath(path)}: not UTF-8 text ({error}).") from error
+        kind = "UTF-16" if "16" in error.encoding else "UTF-8"
+        raise InvalidInputError(f"{os.fspath(path)}: not {kind} text ({error}).") from error
     except InvalidInputError as error:
+        if str(error).startswith(os.fspath(path)):
+            raise
         raise InvalidInputError(f"{os.fspath(path)}: {error}") from error
+
+
+@contextmanager
+def damaged(path: PathLike, kind: str, remedy: str = "") -> Iterator[None]:
+    """Turn whatever a library raises while it reads a file of this kind into one line.
+
+    What a parser raises on damaged bytes is no closed list: besides its own errors numpy, openpyxl,
+    pyarrow and h5py let through those of zipfile, zlib, struct, tokenize and of Python itself. Only
+    the library's calls belong in here, no code of ours.
+    """
+    try:
+        yield
+    except (ZslearnError, FileNotFoundError):
+        raise
+    except Exception as error:
+        reason = first_line(error).replace(os.fspath(path), Path(path).name)
+        raise InvalidInputError(
+            f"{os.fspath(path)}: this is not a readable {kind} ({reason})."
+            f"{' ' + remedy if remedy else ''}"
+        ) from error
+
+
+def text_encoding(path: PathLike) -> str:
+    """Return the encoding of a text file: UTF-8, or UTF-16 if its byte-order mark says so."""
+    with open(path, "rb") as file:
+        return "utf-16" if file.read(2) in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
 
 
 def check_is_file(path: PathLike, remedy: str = "check the path") -> None:
@@ -201,9 +230,9 @@ def read_names(path: PathLike) -> list[str]:
     place = Path(path)
     check_is_file(place, "it must hold one class name per line")
     try:
-        lines = place.read_text("utf-8-sig").splitlines()
+        lines = place.read_text(text_encoding(place)).splitlines()
     except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{place}: not UTF-8 text ({error}).") from error
+        raise InvalidInputError(f"{place}: not {error.encoding} text ({error}).") from error
     names = [_without_number(line.strip()) for line in lines if line.strip()]
     if not names:
         raise InvalidInputError(f"{place} is empty; it must hold one class name per line.")
