@@ -53,8 +53,8 @@ $(DEEP)/.installed: $(SOURCES)
 	$(DEEP)/bin/pip --disable-pip-version-check -q install -c constraints.txt -e '.[test,deep]' transformers
 	@touch $@
 
-TESTS_DEEP := tests/zero_shot/deep tests/test_clip_page.py tests/features/test_torch_models.py \
-	tests/semantics/test_torch_text_models.py
+TESTS_DEEP := tests/zero_shot/deep tests/test_clip_page.py tests/encoders/test_torch_models.py \
+	tests/encoders/test_torch_text_models.py
 
 test-deep: $(DEEP)/.installed
 	ZSLEARN_DEEP_REQUIRED=1 $(DEEP)/bin/python -m pytest -n 2 $(TESTS_DEEP) $(ARGS)

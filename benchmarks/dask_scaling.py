@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster
 from stream import D, batches, signatures
 
 from zslearn.core.threads import threads
-from zslearn.features import write_store
+from zslearn.encoders import write_store
 from zslearn.scale import fit_batches, fit_dask
 from zslearn.zero_shot import SAEClassifier
 

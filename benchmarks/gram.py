@@ -26,7 +26,7 @@ from zslearn.core.learner import MomentPlan
 from zslearn.core.moments import PIECE_ROWS
 from zslearn.core.rows import RowTransform
 from zslearn.core.threads import map_in_order, n_threads
-from zslearn.features import write_store
+from zslearn.encoders import write_store
 from zslearn.scale import open_source
 from zslearn.scale.fitting import run_pass
 

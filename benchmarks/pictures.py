@@ -19,9 +19,9 @@ import machine
 import numpy as np
 
 from zslearn.core.threads import cores, map_in_order
-from zslearn.features import ImageEncoder, extract_features, find_pictures
-from zslearn.features.image_model import open_image_model
-from zslearn.features.pictures import read_rgb
+from zslearn.encoders import ImageEncoder, extract_features, find_pictures
+from zslearn.encoders.image_models import open_image_model
+from zslearn.encoders.pictures import read_rgb
 from zslearn.reproduce.machine import peak_memory_mb
 
 

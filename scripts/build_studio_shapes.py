@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from zslearn.encoders import ImageEncoder
 from zslearn.evaluation import GeneralizedProtocol
-from zslearn.features import ImageEncoder
 from zslearn.serve.studio.collection import N_PER_CLASS, N, draw_shape, shape_classes
 
 COMPONENTS = 96

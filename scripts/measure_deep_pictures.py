@@ -24,8 +24,8 @@ from pages import ROOT
 
 from zslearn.core.threads import threads
 from zslearn.datasets import make_shapes
-from zslearn.features import Preprocessing
-from zslearn.features.pictures import read_rgb
+from zslearn.encoders import Preprocessing
+from zslearn.encoders.pictures import read_rgb
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import PrototypeRegression, SAEClassifier
 from zslearn.zero_shot.deep import ConvSemanticAutoencoder, efficientnet_trunk

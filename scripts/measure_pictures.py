@@ -24,8 +24,8 @@ from measure_words import METHODS, with_random_splits
 from numpy.typing import NDArray
 
 from zslearn.datasets import ZeroShotDataset, load_animals
+from zslearn.encoders import ImageEncoder, Picture, extract_features, find_pictures
 from zslearn.evaluation import ConventionalProtocol, evaluate
-from zslearn.features import ImageEncoder, Picture, extract_features, find_pictures
 
 ROWS = Path(__file__).parents[1] / "results" / "pictures.json"
 SHIPPED = "shipped"

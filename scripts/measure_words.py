@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from zslearn.datasets import ClassSplit, ZeroShotDataset, load_animals
+from zslearn.encoders import TextEncoder, match_wordnet, read_descriptions
+from zslearn.encoders.descriptions import spell_out
 from zslearn.evaluation import ConventionalProtocol, evaluate
-from zslearn.semantics import TextEncoder, match_wordnet, read_descriptions
-from zslearn.semantics.descriptions import spell_out
 from zslearn.signatures import Signatures
 
 METHODS = ["prototype-regression", "sae", "rrzsl", "eszsl"]

@@ -119,9 +119,8 @@ def test_the_two_halves_of_a_clip(kind, shown, request):
 
 def test_pictures_of_a_dino_and_texts_of_another_encoder(tiny_dino, shown):
     from zslearn._optional import find_in_package
+    from zslearn.encoders import ImageEncoder, TextEncoder
     from zslearn.exceptions import MissingExtraError
-    from zslearn.features import ImageEncoder
-    from zslearn.semantics import TextEncoder
     from zslearn.signatures import Signatures
     from zslearn.zero_shot import PrototypeRegression
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import zslearn
-from zslearn import cluster, zero_shot
+from zslearn import cluster, encoders, zero_shot
 
 SOURCES = Path(zslearn.__file__).parent
 ROOT = Path(__file__).parents[1]
@@ -26,6 +26,20 @@ HEADLINES = {
     "load",
     "load_animals",
     "save",
+}
+
+OLD_ROOMS = {
+    "features": [
+        ("ImageEncoder", "zslearn.encoders.ImageEncoder"),
+        ("EncoderIdentity", "zslearn.encoders.EncoderIdentity"),
+        ("find_pictures", "zslearn.encoders.find_pictures"),
+        ("pixel_features", "zslearn.cluster.pixel_features"),
+        ("PixelStore", "zslearn.cluster.PixelStore"),
+    ],
+    "semantics": [
+        ("TextEncoder", "zslearn.encoders.TextEncoder"),
+        ("match_wordnet", "zslearn.encoders.match_wordnet"),
+    ],
 }
 
 
@@ -51,10 +65,30 @@ def test_looking_around_imports_nothing_heavy(code):
 
 def test_the_package_offers_its_headline_names_and_every_room():
     rooms = {path.parent.name for path in SOURCES.glob("*/__init__.py")} | {"exceptions"}
+    rooms -= OLD_ROOMS.keys()
     assert set(zslearn.__all__) == HEADLINES | rooms | {"__version__"}
 
 
-@pytest.mark.parametrize("package", [zslearn, zero_shot, cluster], ids=lambda p: p.__name__)
+@pytest.mark.parametrize(
+    ("old", "name", "new"), [(old, name, new) for old in OLD_ROOMS for name, new in OLD_ROOMS[old]]
+)
+def test_a_name_of_an_old_room_warns_and_is_the_new_one(old, name, new):
+    room = getattr(zslearn, old)
+    assert name in dir(room)
+    with pytest.warns(FutureWarning, match=rf"zslearn\.{old}\.{name} is called {new} now"):
+        value = getattr(room, name)
+    place, _, attribute = new.rpartition(".")
+    assert value is getattr(importlib.import_module(place), attribute)
+
+
+def test_an_old_room_has_no_other_names():
+    with pytest.raises(AttributeError, match=r"'zslearn.encoders' has no attribute 'TextEncoder'"):
+        zslearn.encoders.TextEncoder  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "package", [zslearn, zero_shot, cluster, encoders], ids=lambda p: p.__name__
+)
 def test_every_public_name_is_there_and_is_the_real_one(package):
     assert set(package.__all__) <= set(dir(package))
     for name in package.__all__:
@@ -67,7 +101,7 @@ def test_every_public_name_is_there_and_is_the_real_one(package):
         package.SAEClasifier  # noqa: B018
 
 
-@pytest.mark.parametrize("package", [zero_shot, cluster], ids=lambda p: p.__name__)
+@pytest.mark.parametrize("package", [zero_shot, cluster, encoders], ids=lambda p: p.__name__)
 def test_names_for_type_checkers_are_the_public_names(package):
     tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
     imported = {

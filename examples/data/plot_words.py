@@ -12,8 +12,8 @@ import numpy as np
 
 from zslearn import Signatures, load_animals
 from zslearn.datasets import ClassSplit
+from zslearn.encoders import TextEncoder
 from zslearn.evaluation import evaluate_splits
-from zslearn.semantics import TextEncoder
 
 animals = load_animals()
 encoder = TextEncoder()

@@ -15,16 +15,15 @@ if TYPE_CHECKING:
         cluster,
         core,
         datasets,
+        encoders,
         estimator_checks,
         evaluation,
         exceptions,
-        features,
         metrics,
         model_selection,
         persistence,
         reproduce,
         scale,
-        semantics,
         serve,
         signatures,
         zero_shot,
@@ -52,11 +51,11 @@ __all__ = [
     "cluster",
     "core",
     "datasets",
+    "encoders",
     "estimator_checks",
     "evaluate",
     "evaluation",
     "exceptions",
-    "features",
     "load",
     "load_animals",
     "metrics",
@@ -65,7 +64,6 @@ __all__ = [
     "reproduce",
     "save",
     "scale",
-    "semantics",
     "serve",
     "signatures",
     "zero_shot",
@@ -85,4 +83,8 @@ _NAMES = {
 }
 _ROOMS = [name for name in __all__ if name not in _NAMES and name != "__version__"]
 
-__getattr__, __dir__ = lazy_names(__name__, _NAMES | {room: room for room in _ROOMS})
+_OLD_ROOMS = ["features", "semantics"]  # of one file each, whose names warn
+
+__getattr__, __dir__ = lazy_names(
+    __name__, _NAMES | {room: room for room in [*_ROOMS, *_OLD_ROOMS]}
+)

@@ -105,6 +105,34 @@ def lazy_names(
     return get, names
 
 
+def moved_names(
+    package: str, places: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package whose public names are elsewhere now.
+
+    Parameters
+    ----------
+    package : str
+        The old package, its ``__name__``.
+    places : mapping of str to str
+        Every old name and what to write in its place, such as ``"zslearn.encoders.Store"``.
+
+    Returns
+    -------
+    getattr, dir : callable
+        As PEP 562 wants them; each use of a name warns.
+    """
+
+    def get(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        warn_renamed(f"{package}.{name}", places[name])
+        room, _, new = places[name].rpartition(".")
+        return getattr(importlib.import_module(room), new)
+
+    return get, lambda: sorted(places)
+
+
 def warn_renamed(old: str, new: str, *, stacklevel: int = 3) -> None:
     """Warn that a public name has another one now and is kept for one release.
 

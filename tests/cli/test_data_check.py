@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from zslearn.datasets import load_animals
-from zslearn.features import write_store
+from zslearn.encoders import write_store
 
 
 def test_the_animals_with_one_class_more(run, tmp_path):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from tests.semantics.vector_file_writers import as_text
-from tests.semantics.wordnet_writer import write_wordnet
-from zslearn.semantics import TextEncoder, wordnet_files
+from tests.encoders.vector_file_writers import as_text
+from tests.encoders.wordnet_writer import write_wordnet
+from zslearn.encoders import TextEncoder, wordnet
 from zslearn.signatures import Signatures
 
 
@@ -59,7 +59,7 @@ def test_word_vectors_print_their_coverage(run, classes, tmp_path):
 
 def test_wordnet(run, classes, tmp_path, monkeypatch):
     write_wordnet(tmp_path)
-    monkeypatch.setattr(wordnet_files, "_usual_places", lambda: [tmp_path])
+    monkeypatch.setattr(wordnet, "_usual_places", lambda: [tmp_path])
     result = run("describe", classes, "--out", tmp_path / "o.csv", "--wordnet", "--below", "animal")
     assert result.exit_code == 0, result.output
     assert "striped African equine" in result.stdout

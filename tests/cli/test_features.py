@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.features.tiny_onnx import write_onnx
+from tests.encoders.tiny_onnx import write_onnx
 from zslearn.datasets import make_shapes
-from zslearn.features import ImageEncoder, PictureStore
+from zslearn.encoders import ImageEncoder, PictureStore
 from zslearn.persistence import load, save
 from zslearn.signatures import Signatures
 

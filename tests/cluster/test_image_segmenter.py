@@ -5,10 +5,17 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from zslearn.cluster import MLCA, RVML, EuclideanMapping, ImageSegmenter, SAEMapping, Statistics
+from zslearn.cluster import (
+    MLCA,
+    RVML,
+    EuclideanMapping,
+    ImageSegmenter,
+    SAEMapping,
+    Statistics,
+    pixel_features,
+)
 from zslearn.datasets import flowers17_splits, load_flowers17
 from zslearn.exceptions import InvalidInputError
-from zslearn.features import pixel_features
 from zslearn.metrics import clustering_loss
 from zslearn.persistence import load, save
 

@@ -5,8 +5,8 @@ import pytest
 
 from zslearn.datasets import make_shapes
 from zslearn.datasets.shapes import COLORS, SHAPES, SIZES, TEXTURES, Scene, draw
+from zslearn.encoders import ImageEncoder
 from zslearn.exceptions import InvalidInputError
-from zslearn.features import ImageEncoder
 from zslearn.zero_shot import PrototypeRegression
 
 

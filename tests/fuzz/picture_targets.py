@@ -16,7 +16,7 @@ def write_pictures(folder):
 
 
 def read_pictures(folder):
-    from zslearn.features.pictures import picture_size, read_rgb
+    from zslearn.encoders.pictures import picture_size, read_rgb
 
     for path in sorted(folder.iterdir()):
         picture_size(path)
@@ -26,14 +26,14 @@ def read_pictures(folder):
 def write_pixel_store(folder):
     from PIL import Image
 
-    from zslearn.features import extract_pixel_features
+    from zslearn.cluster import extract_pixel_features
 
     Image.new("RGB", (8, 4), "red").save(folder / "red.png")
     extract_pixel_features([folder / "red.png"], folder / "store", height=6)
 
 
 def read_pixel_store(folder):
-    from zslearn.features import PixelStore
+    from zslearn.cluster import PixelStore
 
     store = PixelStore.open(folder / "store")
     return [store.features(i).shape for i in range(len(store))]
@@ -48,19 +48,19 @@ def write_list(folder):
 
 
 def read_list(folder):
-    from zslearn.features import find_pictures
+    from zslearn.encoders import find_pictures
 
     return find_pictures(folder, folder / "labels.csv")
 
 
 def write_encoder(folder):
-    from tests.features.tiny_onnx import write_onnx
+    from tests.encoders.tiny_onnx import write_onnx
 
     write_onnx(folder / "net.onnx")
 
 
 def read_encoder(folder):
-    from zslearn.features import ImageEncoder
+    from zslearn.encoders import ImageEncoder
 
     pixels = np.zeros((1, 5, 6, 3), dtype=np.uint8)
     return ImageEncoder(f"onnx:{folder / 'net.onnx'}", n_jobs=1).transform(pixels)
@@ -68,9 +68,9 @@ def read_encoder(folder):
 
 def write_store(folder):
     """Write a store of pictures, with vectors made up: their encoder does not matter."""
-    from zslearn.features import EncoderIdentity
-    from zslearn.features.picture_store import write_json, write_labels, write_vectors
-    from zslearn.features.store import KIND
+    from zslearn.encoders import EncoderIdentity
+    from zslearn.encoders.picture_store import write_json, write_labels, write_vectors
+    from zslearn.encoders.store import KIND
 
     store = folder / "store"
     store.mkdir()
@@ -84,7 +84,7 @@ def write_store(folder):
 
 
 def read_store(folder):
-    from zslearn.features import PictureStore
+    from zslearn.encoders import PictureStore
     from zslearn.scale import open_source
 
     store = PictureStore.open(folder / "store")

@@ -221,7 +221,7 @@ def read_results(folder):
 
 
 def write_store(folder):
-    from zslearn.features import write_store
+    from zslearn.encoders import write_store
 
     write_store(folder / "store", [(X, Y)], shard_rows=4)
 

@@ -10,17 +10,17 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from tests.features.tiny_onnx import write_onnx
+from tests.encoders.tiny_onnx import write_onnx
 from tests.reproduce.test_runner import without_times
 from zslearn.datasets import make_zero_shot
-from zslearn.exceptions import InvalidInputError
-from zslearn.features import (
+from zslearn.encoders import (
     FeatureStore,
     ImageEncoder,
     extract_features,
     find_pictures,
     write_store,
 )
+from zslearn.exceptions import InvalidInputError
 from zslearn.persistence import load, save
 from zslearn.reproduce import ResultsFile
 from zslearn.scale import Checkpoint, fit_batches

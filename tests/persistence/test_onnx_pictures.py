@@ -8,10 +8,10 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tests.features.tiny_onnx import write_onnx
+from tests.encoders.tiny_onnx import write_onnx
 from zslearn.datasets import make_shapes
+from zslearn.encoders import ImageEncoder, Preprocessing, remember_encoder
 from zslearn.exceptions import InvalidInputError, ModelFileError
-from zslearn.features import ImageEncoder, Preprocessing, remember_encoder
 from zslearn.persistence import export_onnx
 from zslearn.zero_shot import CalibratedStacking, SAEClassifier
 
@@ -140,7 +140,7 @@ def test_a_network_that_onnx_cannot_read_is_refused(tmp_path, monkeypatch):
 
 
 def test_models_of_pytorch_have_no_graph():
-    from zslearn.features.encoder_graph import encoder_graph
+    from zslearn.encoders.encoder_graph import encoder_graph
 
     with pytest.raises(InvalidInputError, match=r"'timm:resnet18' is run by PyTorch.*lite0"):
         encoder_graph("timm:resnet18")

@@ -18,8 +18,8 @@ from distributed import Client, LocalCluster
 from sklearn.base import clone
 
 from zslearn.cluster import KISSME, LDAProjection
+from zslearn.encoders import write_store
 from zslearn.exceptions import EngineError, InvalidInputError
-from zslearn.features import write_store
 from zslearn.scale import dask as dask_engine
 from zslearn.scale import fit_dask, predict_dask
 from zslearn.zero_shot import ESZSLClassifier, LegacyCUB, SAEClassifier

@@ -8,7 +8,7 @@ import pytest
 from sklearn.preprocessing import normalize
 
 from zslearn.core.learner import gather_rows
-from zslearn.features import write_store
+from zslearn.encoders import write_store
 from zslearn.scale import Engine
 from zslearn.scale.dask import fit_pieces, gather_piece, pieces_of_array, pieces_of_files
 from zslearn.scale.source import ArraySource

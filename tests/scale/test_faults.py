@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from zslearn.encoders import write_store
 from zslearn.exceptions import InvalidInputError, MissingFileError, ZslearnWarning
-from zslearn.features import write_store
 from zslearn.scale import Checkpoint, fit_batches, open_source
 from zslearn.scale import fitting as checkpoint_module
 from zslearn.zero_shot import SAEClassifier

@@ -3,8 +3,8 @@ import pytest
 from sklearn.base import clone
 
 from zslearn.cluster import KISSME, MLCA, RCA, RVML, LDAProjection, SAEMapping
+from zslearn.encoders import write_store
 from zslearn.exceptions import InvalidInputError
-from zslearn.features import write_store
 from zslearn.scale import fit_batches, threads
 from zslearn.zero_shot import (
     ESZSLClassifier,

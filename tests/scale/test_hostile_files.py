@@ -10,8 +10,8 @@ import pytest
 import zarr
 from pyarrow import parquet
 
+from zslearn.encoders.store import NpyFile
 from zslearn.exceptions import InvalidInputError
-from zslearn.features.npy import NpyFile
 from zslearn.scale import open_source
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)

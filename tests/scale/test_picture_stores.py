@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.features.tiny_onnx import write_onnx
+from tests.encoders.tiny_onnx import write_onnx
 from zslearn.cluster import RCA
 from zslearn.datasets import make_shapes
+from zslearn.encoders import ImageEncoder, extract_features, find_pictures, known_encoder
 from zslearn.exceptions import InvalidInputError
-from zslearn.features import ImageEncoder, extract_features, find_pictures, known_encoder
 from zslearn.persistence import load, save
 from zslearn.scale import fit_batches, fit_dask
 from zslearn.zero_shot import SAEClassifier

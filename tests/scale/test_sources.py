@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from zslearn.datasets import make_imagenet_like
+from zslearn.encoders import write_store
 from zslearn.exceptions import InvalidInputError, MissingFileError
-from zslearn.features import write_store
 from zslearn.scale import StoreSource, fit_batches, open_source
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import SAEClassifier

@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
+from zslearn.encoders import TextEncoder
 from zslearn.persistence import save
-from zslearn.semantics import TextEncoder
 from zslearn.serve import Limits, ServerSettings, create_app
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import SAEClassifier

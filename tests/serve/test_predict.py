@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from zslearn.features import ImageEncoder, remember_encoder
+from zslearn.encoders import ImageEncoder, remember_encoder
 from zslearn.persistence import save
 from zslearn.serve import Limits, ServerSettings, create_app
 from zslearn.zero_shot import SAEClassifier

@@ -11,7 +11,7 @@ from zslearn.cli.guard import warnings_as_lines
 from zslearn.cli.table import echo_json, format_table
 
 if TYPE_CHECKING:
-    from zslearn.semantics import MatchedSignatures
+    from zslearn.encoders import MatchedSignatures
     from zslearn.signatures import Signatures
 
 EPILOG = """\b
@@ -71,7 +71,7 @@ def describe(classes: str, target: str, as_json: bool, **options: Any) -> None:
     """
     _check_usage(target, options)
     check_target(target)
-    from zslearn.semantics import read_descriptions
+    from zslearn.encoders import read_descriptions
 
     texts = read_descriptions(classes)
     with warnings_as_lines():
@@ -107,7 +107,7 @@ def _check_usage(target: str, options: dict[str, Any]) -> None:
 
 def _encoded(texts: dict[str, list[str]], options: dict[str, Any]) -> tuple[Signatures, str, Rows]:
     """Encode the texts of every class."""
-    from zslearn.semantics import TextEncoder
+    from zslearn.encoders import TextEncoder
     from zslearn.signatures import Signatures
 
     encoder = TextEncoder(options["encoder"] or "minilm")
@@ -120,7 +120,7 @@ def _encoded(texts: dict[str, list[str]], options: dict[str, Any]) -> tuple[Sign
 
 def _matched(names: list[str], options: dict[str, Any]) -> MatchedSignatures:
     """Look for the names in word vectors or WordNet."""
-    from zslearn.semantics import match_word_vectors, match_wordnet
+    from zslearn.encoders import match_word_vectors, match_wordnet
 
     overrides = dict(map(_override, options["overrides"]))
     if options["wordnet"]:

@@ -11,7 +11,7 @@ import click
 from zslearn.cli.table import echo_json, format_table
 
 if TYPE_CHECKING:
-    from zslearn.features import PictureStore
+    from zslearn.encoders import PictureStore
 
 SHOWN = 10
 EPILOG = """\b
@@ -74,7 +74,7 @@ def features(
     the same command continues where it was, and the result is the same. When PICTURES has got more
     files since, only those are encoded.
     """
-    from zslearn.features import ImageEncoder, extract_features, find_pictures
+    from zslearn.encoders import ImageEncoder, extract_features, find_pictures
 
     found = find_pictures(pictures, labels)
     encoder = ImageEncoder(model, views=views, n_jobs=jobs).fit()

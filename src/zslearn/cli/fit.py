@@ -104,7 +104,7 @@ def fit(
     expected = expectation_of(model)
     if expected is not None:
         facts["expected_accuracy"] = asdict(expected) if as_json else expected
-    from zslearn.features import remember_encoder
+    from zslearn.encoders import remember_encoder
     from zslearn.persistence import save
 
     remember_encoder(model, dataset.extra.get("encoder"))

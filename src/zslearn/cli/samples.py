@@ -14,7 +14,7 @@ from zslearn.cli.files import echo_notes
 from zslearn.exceptions import InvalidInputError, ZslearnError
 
 if TYPE_CHECKING:
-    from zslearn.features import Picture, PictureStore
+    from zslearn.encoders import Picture, PictureStore
 
 Samples = tuple[list[Any], Any]
 
@@ -23,7 +23,7 @@ def read_samples(
     classifier: Any, model: str, paths: Sequence[str], ignore: Sequence[str]
 ) -> Samples:
     """Return the names of the samples, their row numbers where they have none, and features."""
-    from zslearn.features import PictureStore, is_picture_store
+    from zslearn.encoders import PictureStore, is_picture_store
 
     if all(_is_of_pictures(path, classifier) for path in paths):
         return _encoded(classifier, model, paths)
@@ -43,8 +43,8 @@ def _is_of_pictures(path: str, classifier: Any) -> bool:
     when it is read.
     """
     from zslearn.datasets.feature_files import ENDINGS
-    from zslearn.features import is_picture_store, known_encoder
-    from zslearn.features.pictures import IMAGE_SUFFIXES
+    from zslearn.encoders import is_picture_store, known_encoder
+    from zslearn.encoders.pictures import IMAGE_SUFFIXES
 
     takes_pictures, ending = known_encoder(classifier) is not None, Path(path).suffix.lower()
     if os.path.isdir(path):
@@ -57,13 +57,13 @@ def _encoded(classifier: Any, model: str, paths: Sequence[str]) -> Samples:
     import numpy as np
 
     from zslearn.core.threads import map_in_order, n_threads
-    from zslearn.features import load_encoder
+    from zslearn.encoders import load_encoder
 
     encoder = load_encoder(classifier, model)
     single = len(paths) == 1 and not Path(paths[0]).is_dir()
 
     def encode(picture: Picture) -> Any:
-        from zslearn.features.pictures import read_rgb
+        from zslearn.encoders.pictures import read_rgb
 
         try:
             return encoder.encode_pixels([read_rgb(picture.path)])[0]
@@ -89,7 +89,7 @@ def _encoded(classifier: Any, model: str, paths: Sequence[str]) -> Samples:
 
 
 def _pictures(paths: Sequence[str]) -> list[Picture]:
-    from zslearn.features import Picture, find_pictures
+    from zslearn.encoders import Picture, find_pictures
 
     found: list[Picture] = []
     for path in paths:
@@ -102,7 +102,7 @@ def _pictures(paths: Sequence[str]) -> list[Picture]:
 
 
 def _stored(classifier: Any, store: PictureStore) -> Samples:
-    from zslearn.features import check_encoder
+    from zslearn.encoders import check_encoder
 
     check_encoder(classifier, store.encoder, str(store.folder))
     return list(store.samples), store.X

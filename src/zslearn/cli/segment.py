@@ -141,7 +141,7 @@ def apply(model_file: str, pictures: tuple[str, ...], out: str, overlay: bool) -
 
     A picture that cannot be read is reported and skipped, and the exit code is then 1.
     """
-    from zslearn.features.pictures import read_rgb, write_png
+    from zslearn.encoders.pictures import read_rgb, write_png
 
     model, files = _model(model_file), _files(pictures)
     folder = Path(out)
@@ -272,7 +272,7 @@ def _model(path: str) -> ImageSegmenter:
 
 def _files(pictures: tuple[str, ...]) -> list[Path]:
     """Picture files named, those of named folders included."""
-    from zslearn.features.pictures import picture_files
+    from zslearn.encoders.pictures import picture_files
 
     files: list[Path] = []
     for name in pictures:

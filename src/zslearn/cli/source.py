@@ -82,7 +82,7 @@ class Source:
         return find_split(dataset, self.split)
 
     def _is_store(self) -> bool:
-        from zslearn.features import is_picture_store
+        from zslearn.encoders import is_picture_store
 
         return self.path is not None and is_picture_store(self.path)
 
@@ -91,7 +91,7 @@ class Source:
         from dataclasses import replace
 
         from zslearn.datasets import load_table
-        from zslearn.features import PictureStore
+        from zslearn.encoders import PictureStore
 
         store = PictureStore.open(str(self.path))
         if store.y is None:
@@ -125,7 +125,7 @@ class Source:
     def _check_no_pictures(self) -> None:
         """Say what to do with a folder of pictures that has not been encoded."""
         from zslearn.datasets.feature_files import ENDINGS
-        from zslearn.features.pictures import IMAGE_SUFFIXES
+        from zslearn.encoders.pictures import IMAGE_SUFFIXES
 
         root = Path(str(self.path))
         endings = {path.suffix.lower() for path in root.rglob("*")} if root.is_dir() else set()

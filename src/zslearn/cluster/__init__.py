@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from zslearn.cluster.image_segmenter import ImageSegmenter
     from zslearn.cluster.lmnn import LMNN
     from zslearn.cluster.pairs import ITML, XingMMC
+    from zslearn.cluster.pixel_store import PixelStore, extract_pixel_features
+    from zslearn.cluster.pixels import (
+        PIXEL_FEATURES,
+        dense_sift,
+        patch_means,
+        pixel_features,
+        rgb_to_lab,
+    )
     from zslearn.cluster.sae import SAEMapping, sae_path
     from zslearn.cluster.supervised_kmeans import SupervisedKMeans
 
@@ -28,6 +36,7 @@ __all__ = [
     "LEARNERS",
     "LMNN",
     "MLCA",
+    "PIXEL_FEATURES",
     "RCA",
     "RVML",
     "EuclideanMapping",
@@ -36,12 +45,18 @@ __all__ = [
     "LajugieSpectral",
     "LinearMapping",
     "MappingTags",
+    "PixelStore",
     "SAEMapping",
     "Statistics",
     "SupervisedKMeans",
     "XingMMC",
+    "dense_sift",
+    "extract_pixel_features",
     "find_learner",
     "make_mapping",
+    "patch_means",
+    "pixel_features",
+    "rgb_to_lab",
     "sae_path",
 ]
 
@@ -51,8 +66,15 @@ __getattr__, __dir__ = lazy_names(
         "ImageSegmenter": "image_segmenter",
         "LinearMapping": "base",
         "MappingTags": "base",
+        "PIXEL_FEATURES": "pixels",
+        "PixelStore": "pixel_store",
         "Statistics": "base",
         "SupervisedKMeans": "supervised_kmeans",
+        "dense_sift": "pixels",
+        "extract_pixel_features": "pixel_store",
+        "patch_means": "pixels",
+        "pixel_features": "pixels",
+        "rgb_to_lab": "pixels",
         "sae_path": "sae",
         **{learner.class_name: learner.module for learner in LEARNERS.values()},
     },

@@ -15,11 +15,11 @@ from threadpoolctl import threadpool_limits
 from zslearn._parameters import Constraint, Either, Whole, check_parameters
 from zslearn.cluster.base import MomentMapping, Statistics
 from zslearn.cluster.kmeans import two_means
+from zslearn.cluster.pixels import pixel_features
 from zslearn.cluster.sae import SAEMapping
 from zslearn.core.fitting import all_or_nothing
+from zslearn.encoders.pictures import nearest_scaled, scaled, scaled_width
 from zslearn.exceptions import InvalidInputError
-from zslearn.features import pixel_features
-from zslearn.features.pictures import nearest_scaled, scaled, scaled_width
 
 
 def _maps_pixels(mapping: Any) -> bool:
@@ -42,7 +42,7 @@ FOREGROUND, BACKGROUND, UNDEFINED = 1, 0, -1
 class ImageSegmenter(BaseEstimator):
     """Learn foreground and background from pictures with masks; segment new pictures.
 
-    Every pixel is described by `zslearn.features.pixel_features`, standardized on the training
+    Every pixel is described by `zslearn.cluster.pixel_features`, standardized on the training
     pixels and mapped to a code; the codes of a new picture are split by 2-means, and the half
     whose mean lies further in the direction from background to foreground is the foreground. A
     picture is always split, even if it holds no foreground at all.

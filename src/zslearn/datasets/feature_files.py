@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from zslearn._files import check_is_file, first_line, naming
 from zslearn.datasets.column_tables import ColumnTable, frame_table, parquet_names, parquet_table
+from zslearn.encoders.pictures import IMAGE_SUFFIXES
 from zslearn.exceptions import InvalidInputError, closest_name
-from zslearn.features.pictures import IMAGE_SUFFIXES
 from zslearn.signatures.cells import CellTable
 from zslearn.signatures.delimited import open_delimited
 from zslearn.signatures.excel import open_excel

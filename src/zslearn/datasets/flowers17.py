@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either, check_value
+from zslearn.encoders.pictures import picture_files, picture_size, read_rgb
 from zslearn.exceptions import InvalidInputError, MissingFileError
-from zslearn.features.pictures import picture_files, picture_size, read_rgb
 
 FOREGROUND, BACKGROUND, UNDEFINED = 1, 0, -1
 #: What each color of a mask means, for every known way of coloring masks.

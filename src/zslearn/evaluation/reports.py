@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn.core.nearest import best_columns
+from zslearn.encoders.word_search import Words, singular_forms, split_words
 from zslearn.exceptions import InvalidInputError
-from zslearn.semantics.class_names import Words, singular_forms, split_words
 from zslearn.signatures import Signatures
 
 

@@ -1,44 +1,30 @@
-"""From pictures to vectors: pretrained networks, pixel descriptors, stores on disk."""
+"""The old name of `zslearn.encoders`, with pixel features of `zslearn.cluster`; its names warn."""
 
-from zslearn.core.encoder_identity import EncoderIdentity
-from zslearn.features.collection import Picture, find_pictures
-from zslearn.features.color import rgb_to_lab
-from zslearn.features.extraction import extract_features
-from zslearn.features.image_encoder import ImageEncoder
-from zslearn.features.model_encoder import (
-    check_encoder,
-    known_encoder,
-    load_encoder,
-    remember_encoder,
+from zslearn._optional import moved_names
+
+__getattr__, __dir__ = moved_names(
+    __name__,
+    {
+        "EncoderIdentity": "zslearn.encoders.EncoderIdentity",
+        "FeatureStore": "zslearn.encoders.FeatureStore",
+        "ImageEncoder": "zslearn.encoders.ImageEncoder",
+        "PIXEL_FEATURES": "zslearn.cluster.PIXEL_FEATURES",
+        "Picture": "zslearn.encoders.Picture",
+        "PictureStore": "zslearn.encoders.PictureStore",
+        "PixelStore": "zslearn.cluster.PixelStore",
+        "Preprocessing": "zslearn.encoders.Preprocessing",
+        "check_encoder": "zslearn.encoders.check_encoder",
+        "dense_sift": "zslearn.cluster.dense_sift",
+        "extract_features": "zslearn.encoders.extract_features",
+        "extract_pixel_features": "zslearn.cluster.extract_pixel_features",
+        "find_pictures": "zslearn.encoders.find_pictures",
+        "is_picture_store": "zslearn.encoders.is_picture_store",
+        "known_encoder": "zslearn.encoders.known_encoder",
+        "load_encoder": "zslearn.encoders.load_encoder",
+        "patch_means": "zslearn.cluster.patch_means",
+        "pixel_features": "zslearn.cluster.pixel_features",
+        "remember_encoder": "zslearn.encoders.remember_encoder",
+        "rgb_to_lab": "zslearn.cluster.rgb_to_lab",
+        "write_store": "zslearn.encoders.write_store",
+    },
 )
-from zslearn.features.patches import patch_means
-from zslearn.features.picture_store import PictureStore, is_picture_store
-from zslearn.features.pixel_store import PixelStore, extract_pixel_features
-from zslearn.features.pixels import PIXEL_FEATURES, pixel_features
-from zslearn.features.preprocessing import Preprocessing
-from zslearn.features.sift import dense_sift
-from zslearn.features.store import FeatureStore, write_store
-
-__all__ = [
-    "PIXEL_FEATURES",
-    "EncoderIdentity",
-    "FeatureStore",
-    "ImageEncoder",
-    "Picture",
-    "PictureStore",
-    "PixelStore",
-    "Preprocessing",
-    "check_encoder",
-    "dense_sift",
-    "extract_features",
-    "extract_pixel_features",
-    "find_pictures",
-    "is_picture_store",
-    "known_encoder",
-    "load_encoder",
-    "patch_means",
-    "pixel_features",
-    "remember_encoder",
-    "rgb_to_lab",
-    "write_store",
-]

@@ -24,10 +24,10 @@ from zslearn import __version__
 from zslearn._files import first_line, replacing
 from zslearn._optional import require
 from zslearn.core.nearest import Targets
+from zslearn.encoders import ImageEncoder, Preprocessing, known_encoder
+from zslearn.encoders.encoder_graph import encoder_graph
+from zslearn.encoders.preprocessing import CORNERS
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, ModelFileError
-from zslearn.features import ImageEncoder, Preprocessing, known_encoder
-from zslearn.features.encoder_graph import encoder_graph
-from zslearn.features.preprocessing import CORNERS
 from zslearn.metrics.accuracy import checked_k
 from zslearn.zero_shot import Recognizer, ZeroShotClassifier
 from zslearn.zero_shot.pipelines import last_step, steps_before
@@ -442,7 +442,7 @@ def _check_encoder(encoder: ImageEncoder, last: Any, n_features: int) -> None:
     if known is not None and not known.matches(encoder.identity):
         raise InvalidInputError(
             f"the encoder is {encoder.identity}, the model was trained with {known}. Use that one: "
-            "ImageEncoder.from_identity(zslearn.features.known_encoder(model))."
+            "ImageEncoder.from_identity(zslearn.encoders.known_encoder(model))."
         )
 
 

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._optional import require
-from zslearn.core.encoder_identity import EncoderIdentity
 from zslearn.core.learner import Gathered, MomentPlan
 from zslearn.core.moment_pass import Block, MomentPass
 from zslearn.core.threads import limit_blas
+from zslearn.encoders import remember_encoder
+from zslearn.encoders.identity import EncoderIdentity
 from zslearn.exceptions import EngineError, InvalidInputError, ZslearnError
-from zslearn.features import remember_encoder
 from zslearn.scale.fitting import checked_block_rows, plan_for
 from zslearn.scale.opening import open_source
 from zslearn.scale.source import ArraySource, ChainSource, Source

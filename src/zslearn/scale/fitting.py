@@ -21,8 +21,8 @@ from zslearn.core.learner import Gathered, MomentLearner, MomentPlan
 from zslearn.core.moment_pass import Block, MomentPass
 from zslearn.core.moments import PIECE_ROWS
 from zslearn.core.threads import map_in_order, n_threads
+from zslearn.encoders import remember_encoder
 from zslearn.exceptions import InvalidInputError, ZslearnWarning
-from zslearn.features import remember_encoder
 from zslearn.scale.opening import open_source
 from zslearn.scale.source import Source
 from zslearn.signatures.files import ARRAY_DAMAGE

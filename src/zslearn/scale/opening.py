@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.datasets.feature_files import read_array
+from zslearn.encoders.store import NpyFile
 from zslearn.exceptions import InvalidInputError, MissingFileError
-from zslearn.features.npy import NpyFile
 from zslearn.scale.formats import ArrowSource, ParquetSource, open_hdf5, open_zarr
 from zslearn.scale.source import (
     ArraySource,

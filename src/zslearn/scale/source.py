@@ -14,10 +14,10 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.core.encoder_identity import EncoderIdentity
 from zslearn.core.moment_pass import Block, checked_batch
+from zslearn.encoders.identity import EncoderIdentity
+from zslearn.encoders.store import KIND, FeatureStore
 from zslearn.exceptions import InvalidInputError
-from zslearn.features.store import KIND, FeatureStore
 
 # Rows whose content distinguishes data from other data of the same shape.
 _SAMPLE_ROWS = 16
@@ -253,12 +253,12 @@ def _named(y: NDArray, source: Source) -> NDArray:
 
 
 class StoreSource(RowSource):
-    """Rows of a `zslearn.features.FeatureStore`.
+    """Rows of a `zslearn.encoders.FeatureStore`.
 
     Parameters
     ----------
     folder : path-like
-        The store, as `zslearn.features.write_store` writes it or in the layout of
+        The store, as `zslearn.encoders.write_store` writes it or in the layout of
         `zslearn.datasets.load_imagenet`; with ``seen.txt`` and ``unseen.txt`` training uses only
         rows of the seen classes.
     """

@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from zslearn.encoders import TextEncoder
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
-from zslearn.semantics import TextEncoder
 from zslearn.serve.models import ModelSlot, ServedModel, unknown_class
 from zslearn.serve.responses import RequestError, json_response, read_json, refuse
 from zslearn.serve.state import read_request, server_of

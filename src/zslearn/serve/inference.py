@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from zslearn.core.nearest import best_columns
+from zslearn.encoders.pictures import decode_rgb
 from zslearn.exceptions import InvalidInputError, UnknownClassError
-from zslearn.features.pictures import decode_rgb
 from zslearn.serve.models import VERSION, ServedModel
 from zslearn.serve.protocol import InferRequest, Message, Tensor, Wanted, encode_response
 from zslearn.serve.responses import RequestError, read_json, refuse

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from zslearn._files import first_line
+from zslearn.encoders import EncoderIdentity, ImageEncoder, known_encoder
 from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnError, closest_name
-from zslearn.features import EncoderIdentity, ImageEncoder, known_encoder
 from zslearn.persistence import load
 from zslearn.serve.journal import Change, ClassJournal, Name
 from zslearn.serve.responses import RequestError

@@ -49,7 +49,7 @@ class NewClasses:
             One or several texts per class.
         encoder : object with ``transform``
             Turns a list of n texts into an array of shape (n, n_dimensions), for example
-            `zslearn.semantics.TextEncoder`. If it has ``get_feature_names_out``, the dimensions
+            `zslearn.encoders.TextEncoder`. If it has ``get_feature_names_out``, the dimensions
             get these names.
         templates : str or sequence of str, default="{}"
             Sentences with one ``{}`` for the text, such as ``"a photo of a {}"``. With several,
@@ -204,7 +204,7 @@ def _encoded(encoder: Any, texts: list[str]) -> FloatArray:
     if not hasattr(encoder, "transform"):
         raise InvalidTypeError(
             f"The encoder must have the method transform; got {type(encoder).__name__}. Use "
-            "zslearn.semantics.TextEncoder()."
+            "zslearn.encoders.TextEncoder()."
         )
     vectors = encoder.transform(texts)
     dense = vectors.toarray() if hasattr(vectors, "toarray") else np.asarray(vectors)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.serve.studio.conftest import Visitor
+from zslearn.encoders.pictures import write_png
 from zslearn.exceptions import InvalidInputError
-from zslearn.features.pictures import write_png
 from zslearn.persistence import load, save
 from zslearn.serve.studio import Source, finish_later, open_studio, prepare
 from zslearn.serve.studio.collection import draw_shape, shape_classes

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from zslearn.encoders import PictureStore
+from zslearn.encoders.pictures import read_rgb, write_png
 from zslearn.exceptions import InvalidInputError, MissingFileError
-from zslearn.features import PictureStore
-from zslearn.features.pictures import read_rgb, write_png
 from zslearn.persistence import save
 from zslearn.serve.studio import Source, finish_later, open_studio, prepare
 from zslearn.serve.studio.collection import draw_shape, shape_classes

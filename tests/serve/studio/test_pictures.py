@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from zslearn.features import ImageEncoder
-from zslearn.features.pictures import decode_rgb
+from zslearn.encoders import ImageEncoder
+from zslearn.encoders.pictures import decode_rgb
 from zslearn.serve.studio.collection import N_PER_CLASS, draw_shape, open_animals, shape_classes
 
 ROWS = list(range(7, 1680, 139))

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("tokenizers", reason="the extra text is not installed")
 
 from tests.serve.studio.conftest import Visitor
-from zslearn.semantics import TextEncoder
+from zslearn.encoders import TextEncoder
 from zslearn.serve.studio.collection import Collection
 from zslearn.serve.studio.project import Project
 from zslearn.serve.studio.session import Session, Studio

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from zslearn.core.hub import hash_weights
 from zslearn.datasets import make_shapes
+from zslearn.encoders.hub import hash_weights
 from zslearn.exceptions import InvalidInputError, ModelFileError
 from zslearn.persistence import load, save
 
@@ -212,7 +212,7 @@ def test_a_fit_without_a_trunk_forgets_the_one_before(tiny):
 
 
 def test_efficientnet_as_a_trunk_gives_the_vectors_of_the_encoder():
-    features = pytest.importorskip("zslearn.features")
+    features = pytest.importorskip("zslearn.encoders")
     pytest.importorskip("onnxruntime", reason="the extra images is not installed")
     pixels = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
     plain = features.Preprocessing(64, 1.0, (127,) * 3, (128,) * 3)

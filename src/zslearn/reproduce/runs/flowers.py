@@ -14,11 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.cluster import KISSME, MLCA, EuclideanMapping, LDAProjection, Statistics, sae_path
+from zslearn.cluster import (
+    KISSME,
+    MLCA,
+    EuclideanMapping,
+    LDAProjection,
+    Statistics,
+    pixel_features,
+    sae_path,
+)
 from zslearn.cluster.kmeans import two_means
 from zslearn.datasets import SegmentationDataset, flowers17_splits, load_flowers17
 from zslearn.exceptions import InvalidInputError
-from zslearn.features import pixel_features
 from zslearn.metrics import clustering_loss
 from zslearn.reproduce.specification import Run
 

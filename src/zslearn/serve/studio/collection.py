@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from zslearn.datasets import ClassSplit, ZeroShotDataset, load_animals, make_shapes
 from zslearn.datasets.shapes import draw, place
+from zslearn.encoders.pictures import Pixels, encode_picture, read_rgb, scaled
 from zslearn.evaluation import GeneralizedProtocol
 from zslearn.exceptions import InvalidInputError
-from zslearn.features.pictures import Pixels, encode_picture, read_rgb, scaled
 from zslearn.serve.models import TEXT_ENCODER
 from zslearn.serve.responses import RequestError
 from zslearn.signatures import Signatures

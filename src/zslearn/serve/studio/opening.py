@@ -20,14 +20,7 @@ from zslearn._files import check_is_file, first_line
 from zslearn.core.threads import map_in_order, n_threads
 from zslearn.datasets import open_dataset
 from zslearn.datasets.table import read_signatures
-from zslearn.exceptions import (
-    InvalidInputError,
-    MissingFileError,
-    ZslearnError,
-    closest_name,
-    user_data,
-)
-from zslearn.features import (
+from zslearn.encoders import (
     ImageEncoder,
     PictureStore,
     extract_features,
@@ -35,7 +28,14 @@ from zslearn.features import (
     is_picture_store,
     known_encoder,
 )
-from zslearn.features.pictures import IMAGE_SUFFIXES
+from zslearn.encoders.pictures import IMAGE_SUFFIXES
+from zslearn.exceptions import (
+    InvalidInputError,
+    MissingFileError,
+    ZslearnError,
+    closest_name,
+    user_data,
+)
 from zslearn.model_selection import stratified_holdout
 from zslearn.persistence import load
 from zslearn.serve.application import create_app
@@ -299,13 +299,13 @@ def _recipe(folder: Path, signatures: Path | None) -> tuple[str, ...]:
     """Return the Python lines that load a store."""
     if signatures is None:
         return (
-            "from zslearn.features import PictureStore",
+            "from zslearn.encoders import PictureStore",
             "",
             f"X = PictureStore.open({str(folder)!r}).X",
         )
     return (
         "from zslearn.datasets.table import read_signatures",
-        "from zslearn.features import PictureStore",
+        "from zslearn.encoders import PictureStore",
         "from zslearn.model_selection import stratified_holdout",
         "",
         f"store = PictureStore.open({str(folder)!r})",

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from zslearn.encoders import TextEncoder
 from zslearn.exceptions import closest_name
-from zslearn.semantics import TextEncoder
 from zslearn.serve.models import TEXT_DIMENSIONS, TEXT_ENCODER
 from zslearn.serve.responses import RequestError, refuse
 from zslearn.serve.studio.edits import BoardClass, State

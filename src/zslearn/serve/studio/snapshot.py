@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from zslearn import __version__
 from zslearn.core.threads import map_in_order, n_threads
-from zslearn.features.pictures import encode_picture, scaled
+from zslearn.encoders.pictures import encode_picture, scaled
 from zslearn.serve.responses import RequestError, write_json
 from zslearn.serve.studio import views
 from zslearn.serve.studio.methods import SAE

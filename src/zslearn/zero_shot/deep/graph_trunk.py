@@ -1,4 +1,4 @@
-"""A network of `zslearn.features.efficientnet` in PyTorch, without the mean at its end."""
+"""A network of `zslearn.encoders.efficientnet` in PyTorch, without the mean at its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EfficientNet-Lite as a trunk: the graph of `zslearn.features`, run by PyTorch."""
+"""EfficientNet-Lite as a trunk: the graph of `zslearn.encoders`, run by PyTorch."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 from zslearn._optional import require
 from zslearn._parameters import Either, check_value
-from zslearn.features.builtin_models import BUILT_IN, builtin_graph
+from zslearn.encoders.efficientnet import BUILT_IN, builtin_graph
 
 
 def efficientnet_trunk(name: str = "efficientnet-lite0") -> Any:
     """Return an EfficientNet-Lite trained on ImageNet, up to its last feature map.
 
     The weights are those that the extra ``images`` installs; nothing is downloaded. The mean over
-    the places of a map is the vector that `zslearn.features.ImageEncoder` gives for the same
+    the places of a map is the vector that `zslearn.encoders.ImageEncoder` gives for the same
     network and pixels.
 
     Parameters

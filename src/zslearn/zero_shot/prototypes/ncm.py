@@ -38,7 +38,7 @@ class NCMClassifier(ZeroShotClassifier):
     seen class counts with weight ``softmax(−β ‖s − s_c‖²)``, for signatures of any kind. The paper
     goes through WordNet: the mean of an ancestor is that of the seen classes below it, and the mean
     of a class that of its ancestors (``related="ancestors"``, for signatures that say which kinds a
-    class belongs to, as `zslearn.semantics.match_wordnet` makes them). A class whose signature was
+    class belongs to, as `zslearn.encoders.match_wordnet` makes them). A class whose signature was
     seen keeps its own mean.
 
     L is learned inside the discriminant subspace: ``L = M L₀`` with L₀ the directions that

@@ -10,7 +10,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 from tests.serve.studio.page.people import class_item, open_tab
-from zslearn.semantics import TextEncoder
+from zslearn.encoders import TextEncoder
 from zslearn.signatures import Signatures
 
 TEXTS = {
