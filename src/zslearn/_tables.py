@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import check_is_file, damaged, first_line, naming, text_encoding
+from zslearn._files import PathLike, check_is_file, damaged, first_line, naming, text_encoding
 from zslearn._optional import require
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, closest_name
 
@@ -272,6 +272,16 @@ def column_names(source: Any) -> list[str]:
         return [name for name in _find_layout(path, None, None).names if name]
 
 
+def first_row(path: PathLike) -> list[str]:
+    """Return the cells of the first row of a file, whether it names the columns or not."""
+    with naming(path):
+        check_is_file(path)
+        if _is_typed(Path(path)):
+            return column_names(path)
+        layout = _find_layout(Path(path), False, None)
+        return [cell.strip() for cell in next(cells for _, cells in layout.records() if cells)]
+
+
 def spelled_names(names: Sequence[str], wanted: str | None = None) -> str:
     """Spell the first columns of a table for a message, and the one nearest to a wanted name."""
     near = closest_name(wanted, names) if wanted is not None else None
@@ -397,14 +407,25 @@ def _laid_out(
         names = tuple(titles) if fits else ()
         return _Layout(records, names, len(first), False, decimal, notes)
     names = tuple(name.strip() for name in first)
-    # R's tables: every record starts with a name that the header does not count.
-    if below and all(
-        len(row) == len(names) + 1 and row[-1] and (quoted or not is_number(row[0], decimal))
-        for row in below
-    ):
+    if _has_row_names(len(names), below, quoted, decimal):
         names = ("", *names)
     check_distinct(names)
     return _Layout(records, names, len(names), True, decimal, notes)
+
+
+def _has_row_names(width: int, below: list[list[str]], quoted: bool, decimal: str) -> bool:
+    """Recognize R's tables: every record starts with a name that the header does not count.
+
+    A text with an unquoted comma makes a record too long as well, so the cells must be numbers, or
+    the names R's own: 1, 2, 3 in quotes.
+    """
+    if not below or any(len(row) != width + 1 or not row[-1] for row in below):
+        return False
+    if quoted and [row[0] for row in below] == [str(i) for i in range(1, len(below) + 1)]:
+        return True
+    numbers = [is_number(cell, decimal) for row in below for cell in row[1:]]
+    named = quoted or not any(is_number(row[0], decimal) for row in below)
+    return named and sum(numbers) * 2 >= len(numbers)
 
 
 def is_header(first: list[str], below: list[list[str]], decimal: str = ".") -> bool:
@@ -514,7 +535,7 @@ def _delimited(path: Path, header: bool | None, delimiter: str | None) -> _Layou
         lambda: _delimited_records(path, dialect, skip),
         header=header,
         titles=[title.strip() for title in titles],
-        quoted=all(line.startswith('"') for line in body[1:]),
+        quoted=all(line.startswith('"') for line in body),
         decimal=decimal,
         notes=() if usual else (between + " and decimal commas" * (decimal == ","),),
     )
@@ -669,7 +690,7 @@ def _table_of(layout: _Layout, source: str, text: Collection[str | int]) -> Tabl
     # The index of pandas or R has no title; it counts rows and would be learned from.
     index = int(width > 1 and layout.has_header and names[0] == "")
     as_text = {c + index if isinstance(c, int) else names.index(c) for c in text if _has(c, names)}
-    as_text |= set(range(index))
+    as_text = (as_text | set(range(index))) & set(range(width))
     numeric = [c for c in range(width) if c not in as_text]
     kept: dict[int, list[str]] = {c: [] for c in sorted(as_text | {0})}
     lines, skipped = array("q"), list[int]()

@@ -26,11 +26,11 @@ def test_descriptions_in_columns_and_lines_add_up(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "no class below the header"),
-        (b"class,text\n", "no class below the header"),
-        (b"class,text\n,a text\n", "line 2 has no class name in its first column"),
-        (b"class,text\nzebra,a horse, striped\n", "line 2 has 3 cells; the header has 2. Put"),
-        (b'class,text\nzebra,"open\n', "line 2 is not CSV"),
+        (b"", "the file is empty"),
+        (b"class,text\n", "a header but no line below it"),
+        (b"class,text\n,a text\n", "Line 2 has no class name in its first column"),
+        (b"class,text\nzebra,a horse, striped\n", "Line 2 has 3 cells; the header has 2. *Put"),
+        (b'class,text\nzebra,"open\n', "Line 2 is not CSV"),
         (b"class,text\nz\xe9bra,x\n", "not UTF-8 text"),
     ],
 )

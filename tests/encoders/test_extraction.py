@@ -342,10 +342,11 @@ def test_classes_from_a_list(folder, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "lists no pictures"),
-        ("file,class\n", "lists no pictures"),
-        ("dog/00.png\n", "entry 1 must be a file and its class"),
-        ("dog/00.png,\n", "entry 1 must be"),
+        ("", "the file is empty"),
+        ("file,class\n", "a header but no line below it"),
+        ("dog/00.png\n", "each row must hold a file and its class; got 1 columns"),
+        ("dog/00.png,\n", "each row must hold a file and its class"),
+        ("dog/00.png,a\ndog/01.png,\n", "Line 2 has no value in column 2"),
         ("a,b\ndog/99.png,x\n", "there is no file 'dog/99.png'"),
         ("dog/00.png,a\ndog/00.png,b\n", "lists 'dog/00.png' twice"),
     ],

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from zslearn._files import check_is_file, naming
+from zslearn._files import naming
+from zslearn._tables import check_spelled_once, first_row, read_table
 from zslearn.exceptions import InvalidInputError, MissingFileError
 
 
@@ -41,8 +41,8 @@ def find_pictures(folder: str | Path, labels: str | Path | None = None) -> list[
     folder : path-like
         With one folder per class, or with files only, which then have no class.
     labels : path-like, optional
-        A CSV file with the name of a file inside `folder` and its class on each line, below a
-        title if there is one. Only these files are taken.
+        A table with the name of a file inside `folder` and its class in each row, below titles if
+        there are any. Only these files are taken.
 
     Returns
     -------
@@ -53,7 +53,8 @@ def find_pictures(folder: str | Path, labels: str | Path | None = None) -> list[
     MissingFileError
         If there is no such folder, or a listed file is not there.
     InvalidInputError
-        If there are no files, files lie next to folders of classes, or the list is malformed.
+        If there are no files, files lie next to folders of classes, the classes lie one level
+        below, or the list is malformed.
 
     Examples
     --------
@@ -83,6 +84,8 @@ def find_pictures(folder: str | Path, labels: str | Path | None = None) -> list[
             f"{root} holds folders, which are taken for classes, and the file {loose[0]!r} beside "
             "them. Move it, or give the classes by a list of labels."
         )
+    if not loose:
+        _check_depth(root, names)
     return [Picture(root / name, name, None if loose else name.partition("/")[0]) for name in names]
 
 
@@ -95,24 +98,47 @@ def _files(root: Path) -> Iterator[str]:
                 yield (Path(folder) / name).relative_to(root).as_posix()
 
 
+def _check_depth(root: Path, names: list[str]) -> None:
+    """Refuse a folder whose folders hold those of the classes, one level below."""
+    below: dict[str, set[str]] = {}
+    for name in names:
+        first, *inner, _ = name.split("/")
+        if not inner:
+            return
+        below.setdefault(first, set()).add(inner[0])
+    first, *others = below
+    if not others and len(below[first]) > 1:
+        raise InvalidInputError(
+            f"{root} holds one folder, {first!r}, and in it the folders {_spelled(below[first])}. "
+            f"Are these the classes? Then give {root / first}."
+        )
+    shared = below[first].intersection(*(below[other] for other in others))
+    if others and shared:
+        raise InvalidInputError(
+            f"{first!r} and {others[0]!r} in {root} both hold the folders {_spelled(shared)}. Are "
+            f"these the classes? Then give {root / first} or {root / others[0]}."
+        )
+
+
+def _spelled(names: set[str]) -> str:
+    return ", ".join(sorted(names)[:4]) + (", ..." if len(names) > 4 else "")
+
+
 def _listed(root: Path, labels: Path) -> list[Picture]:
-    check_is_file(labels)
+    """Read a table with a file and its class in each row, below titles if there are any."""
+    titled = not (root / first_row(labels)[0]).is_file()
+    table = read_table(labels, header=titled, text=[0, 1])
+    if len(table.columns) != 2:
+        raise table.refusal(
+            f"each row must hold a file and its class; got {len(table.columns)} columns."
+        )
+    files, kinds = table.take(0).tolist(), table.take(1).tolist()
+    for row, name in enumerate(files):
+        if not (root / name).is_file():
+            raise table.refusal(f"{table.place(row)}: there is no file {name!r} in {root}.")
+    if len(set(files)) < len(files):
+        twice = next(name for name in files if files.count(name) > 1)
+        raise table.refusal(f"it lists {twice!r} twice.")
     with naming(labels):
-        rows = [row for row in csv.reader(labels.read_text("utf-8-sig").splitlines()) if row]
-        if rows and not (root / rows[0][0]).is_file():
-            rows = rows[1:]  # a title
-        for number, row in enumerate(rows, 1):
-            if len(row) != 2 or not all(cell.strip() for cell in row):
-                raise InvalidInputError(
-                    f"entry {number} must be a file and its class, with a comma between; got "
-                    f"{','.join(row)!r}."
-                )
-            if not (root / row[0].strip()).is_file():
-                raise InvalidInputError(f"there is no file {row[0].strip()!r} in {root}.")
-        if not rows:
-            raise InvalidInputError("it lists no pictures.")
-        names = [row[0].strip() for row in rows]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InvalidInputError(f"it lists {twice!r} twice.")
-    return sorted(Picture(root / row[0].strip(), row[0].strip(), row[1].strip()) for row in rows)
+        check_spelled_once(kinds)
+    return sorted(Picture(root / name, name, kind) for name, kind in zip(files, kinds, strict=True))
