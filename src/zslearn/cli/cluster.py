@@ -20,7 +20,7 @@ from zslearn.exceptions import InvalidInputError, user_data
 
 if TYPE_CHECKING:
     from zslearn.cluster import SupervisedKMeans
-    from zslearn.datasets.feature_files import FeatureTable
+    from zslearn.datasets.table import FeatureTable
 
 EPILOG = """\b
 Example:
@@ -244,8 +244,7 @@ def _read(
     path: str, ignore: tuple[str, ...], *, labels: str | None = None, groups: str | None = None
 ) -> Samples:
     """Read features with their labels and groups, each a file or a column of the features."""
-    from zslearn.datasets.feature_files import read_feature_table
-    from zslearn.datasets.table import is_column
+    from zslearn.datasets.table import is_column, read_feature_table
 
     own = {name for name in (labels, groups) if name is not None and is_column(name, path)}
     table = read_feature_table(path, take=own, ignore=ignore)

@@ -50,14 +50,14 @@ def order_columns(model: Any, X: NDArray[Any], columns: Sequence[str], path: str
 
 def _check_same(known: list[str], found: list[str], path: str) -> None:
     """Refuse a table that lacks a feature of the model, or has one that it never saw."""
-    from zslearn.datasets.feature_files import spelled_columns
+    from zslearn._tables import spelled_names
 
     lacking = [name for name in known if name not in found]
     strange = [name for name in found if name not in known]
     if lacking:
         raise InvalidInputError(
             f"{path} has no column {lacking[0]!r}, which the model learned from"
-            f"{_more(lacking)}; its columns are {spelled_columns(found, lacking[0])}"
+            f"{_more(lacking)}; its columns are {spelled_names(found, lacking[0])}"
         )
     if strange:
         raise InvalidInputError(

@@ -65,8 +65,7 @@ def _read_table(path: str) -> Signatures:
 def _labels(source: str, labels: str | None, table: Signatures) -> list[Any]:
     """Return the class of every sample."""
     from zslearn.datasets import open_dataset
-    from zslearn.datasets.feature_files import read_feature_table, table_columns
-    from zslearn.datasets.table import is_column
+    from zslearn.datasets.table import is_column, read_feature_table, table_columns
     from zslearn.scale import StoreSource
 
     place = Path(source)

@@ -42,7 +42,7 @@ def _is_of_pictures(path: str, classifier: Any) -> bool:
     To such a model every file is a picture that has no ending of a table; what is none is found out
     when it is read.
     """
-    from zslearn.datasets.feature_files import ENDINGS
+    from zslearn.datasets.table import ENDINGS
     from zslearn.encoders import is_picture_store, known_encoder
     from zslearn.encoders.pictures import IMAGE_SUFFIXES
 
@@ -109,7 +109,7 @@ def _stored(classifier: Any, store: PictureStore) -> Samples:
 
 
 def _table(classifier: Any, path: str, ignore: Sequence[str]) -> Samples:
-    from zslearn.datasets.feature_files import read_feature_table
+    from zslearn.datasets.table import read_feature_table
 
     table = read_feature_table(path, ignore=ignore)
     if not len(table.X):

@@ -124,7 +124,7 @@ class Source:
 
     def _check_no_pictures(self) -> None:
         """Say what to do with a folder of pictures that has not been encoded."""
-        from zslearn.datasets.feature_files import ENDINGS
+        from zslearn.datasets.table import ENDINGS
         from zslearn.encoders.pictures import IMAGE_SUFFIXES
 
         root = Path(str(self.path))
