@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.columns import order_columns, remember_columns
-from zslearn.cli.files import check_target, echo_notes, write_rows
-from zslearn.cli.guard import warnings_as_lines
-from zslearn.cli.parameters import set_parameters
-from zslearn.cli.table import echo_json, format_table
+from zslearn.cli.data_options import order_columns, remember_columns
+from zslearn.cli.main import warnings_as_lines
+from zslearn.cli.method_options import set_parameters
+from zslearn.cli.output import check_target, echo_json, echo_notes, format_table, write_rows
 from zslearn.exceptions import InvalidInputError, user_data
 
 if TYPE_CHECKING:
