@@ -25,6 +25,14 @@ few_times = settings(max_examples=60, deadline=None)
 with_folder = settings(few_times, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+def in_csv(table):
+    """Say whether CSV can hold a table: blanks around names and other capitals are lost in it."""
+    names, columns = list(map(str, table.names)), list(table.dimensions)
+    folded = {" ".join(name.split()).casefold() for name in names}
+    stripped = [text.strip() for text in (*names, *columns)]
+    return stripped == [*names, *columns] and all(stripped) and len(folded) == len(names)
+
+
 @st.composite
 def tables(draw, names=class_names, bound=None):
     """Any class table; `bound` keeps the numbers where quotients do not overflow."""

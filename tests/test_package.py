@@ -149,7 +149,7 @@ def test_a_private_name_of_another_room_is_found():
     ]
     assert list(private_uses(path, "from zslearn.core._sums import add"))
     assert not list(private_uses(path, "from zslearn._files import replacing"))
-    assert not list(private_uses(path, "from zslearn.cli.files import _read"))
+    assert not list(private_uses(path, "from zslearn.cli.output import _read"))
 
 
 GROUND = "files optional parameters progress tables declared registry pipelines".split()

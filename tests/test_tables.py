@@ -6,6 +6,7 @@ loses rows, shifts columns or makes NaN of most of them without a word.
 
 import datetime
 import json
+import stat
 import sys
 from decimal import Decimal
 
@@ -16,12 +17,17 @@ import pyarrow.feather
 import pytest
 
 from zslearn._tables import Table, check_spelled_once, column_names, read_table
+from zslearn.datasets import load_features, load_table
+from zslearn.datasets.table import read_feature_table, read_noted_signatures, read_signatures
+from zslearn.encoders import find_pictures, read_descriptions
 from zslearn.exceptions import (
     InvalidInputError,
     InvalidTypeError,
     MissingExtraError,
     MissingFileError,
+    ZslearnWarning,
 )
+from zslearn.signatures import Signatures
 
 A = [1.5, 3.0]
 B = [2.0, 4.0]
@@ -151,6 +157,8 @@ REFUSED = {
     "no header and a cell too many": (b"1,2\n1,5,2\n", "Line 2 has 3 cells; the first line has 2"),
     "decimal commas in one column": (b"f0\n1,5\n2,5\n", "Line 2 has 2 cells; the header has 1"),
     "an unquoted comma": (b"class,text\na,b\nc,d, e\n", "Line 3 .*holds the delimiter in double"),
+    "an unquoted comma in each line": (b"class,text\na,b,c\n", "Line 2 has 3 cells; .*quotes"),
+    "the same in quotes": (b'"class","text"\n"a","b", c\n', "Line 2 has 3 cells; the header has 2"),
     "two columns of one name": (b"f0,f0\n1,2\n", "two columns are called 'f0'"),
     "the same but for blanks": (b"f0, f0\n1,2\n", "two columns are called 'f0'"),
     "a quote that never ends": (b'f0,f1\n"1,2\n', "Line 2 is not CSV"),
@@ -452,3 +460,318 @@ def test_a_table_can_be_made_of_columns():
     table = Table(("a",), (np.array([1.0, 2.0]),))
     assert table.n_rows == 2
     assert table.numbers([0]).tolist() == [[1.0], [2.0]]
+
+
+# What signatures, features, labels, descriptions and lists of pictures make of their tables.
+
+CLASSES = {"cat": [1, 0], "dog": [0, 1]}
+
+
+def features_of(path, **options):
+    table = read_feature_table(path, **options)
+    return table.X.tolist(), table.ids
+
+
+#: Content of a table of features, the features, the names of the samples, the note.
+FEATURES = {
+    "a column that numbers the samples": (
+        "id,f0,f1\n11,1.5,2\n12,3,4\n",
+        ["11", "12"],
+        "the column 'id' numbers the samples: it names them and is no feature",
+    ),
+    "numbers in any order, called id": (
+        "f0,image_id,f1\n1.5,40,2\n3,7,4\n",
+        ["40", "7"],
+        "image_id",
+    ),
+    "one sample with a number": ("id,f0,f1\n7,1.5,2\n", ["7"], "'id' numbers the samples"),
+    "an index without a title": (",f0,f1\n5,1.5,2\n9,3,4\n", ["5", "9"], None),
+    "a count without a header": ("1,1.5,2\n2,3,4\n3,5,6\n", ["1", "2", "3"], "column 1 numbers"),
+    "numbers as a header": ("id,400,410\n1,1.5,2\n2,3,4\n", ["1", "2"], "'id' numbers"),
+    "names of files": ("file,f0,f1\na.jpg,1.5,2\nb.jpg,3,4\n", ["a.jpg", "b.jpg"], None),
+    "names, some of them numbers": ("f,f0,f1\na1,1.5,2\n7,3,4\nb,5,6\n", ["a1", "7", "b"], None),
+    "a country called NA": ("f,f0,f1\nNA,1.5,2\nZW,3,4\nDE,5,6\n", ["NA", "ZW", "DE"], None),
+}
+
+
+@pytest.mark.parametrize("case", FEATURES)
+def test_what_names_the_samples_is_no_feature_and_what_is_left_out_is_said(tmp_path, case):
+    content, ids, note = FEATURES[case]
+    (tmp_path / "x.csv").write_text(content)
+    table = read_feature_table(tmp_path / "x.csv")
+    assert table.X.tolist() == [[1.5, 2], [3, 4], [5, 6]][: len(ids)]
+    assert table.ids == ids
+    assert bool(table.notes) == bool(note)
+    assert (note or "") in " ".join(table.notes)
+
+
+def test_who_loads_features_alone_is_warned_of_a_column_left_out(tmp_path):
+    (tmp_path / "x.csv").write_text("id,f0\n11,1.5\n12,3\n")
+    with pytest.warns(ZslearnWarning, match=r"x\.csv: the column 'id' numbers the samples"):
+        assert load_features(tmp_path / "x.csv").tolist() == [[1.5], [3]]
+    with pytest.warns(ZslearnWarning, match="the column 'id' numbers the samples"):
+        load_table(tmp_path / "x.csv", ["cat", "dog"], CLASSES)
+    frame = pd.DataFrame({"id": [11, 12], "f0": [1.5, 3]})
+    with pytest.warns(ZslearnWarning, match="the column 'id' numbers the samples"):
+        assert load_table(frame, ["cat", "dog"], CLASSES).X.tolist() == [[1.5], [3]]
+    assert load_features(tmp_path / "x.csv", ignore=["id"]).tolist() == [[1.5], [3]]
+
+
+NO_FEATURES = {
+    "text where the first numbers should be": (
+        "f0,f1\nn/a,2\nnull,4\n5,6\n",
+        "Line 2, column 'f0': 'n/a' is not a number",
+    ),
+    "a typographic minus first": (
+        "f0,f1\n\u22121.5,2\n\u22123,4\n5,6\n",
+        "Line 2, column 'f0': '\u22121.5' is not a number. Its minus is a dash; write '-1.5'",
+    ),
+    "a word above numbers": ("f0,f1\nabc,2\n3,4\n", "Line 2, column 'f0': 'abc' is not a number"),
+    "nothing but gaps first": ("f0,f1\nn/a,2\nn/a,4\n", "Line 2, column 'f0': 'n/a' is not"),
+    "yes and no first": ("f0,f1\nTrue,2\nFalse,4\n", "'True' is not a number. Write 1 and 0"),
+    "an empty row": ("f0,f1\n1.5,2\n\n3,4\n", "Line 3 is empty between samples"),
+    "a row of delimiters": ("f0,f1\n1.5,2\n,\n3,4\n", "Line 3 is empty between samples"),
+    "NaN": ("f0,f1\n1.5,2\nnan,4\n", "Line 3, column 'f0': 'nan' is not a finite number"),
+    "names only": ("name\na\nb\n", "the table has no column of features"),
+}
+
+
+@pytest.mark.parametrize("case", NO_FEATURES)
+def test_no_feature_is_dropped_or_filled_in_silence(tmp_path, case):
+    content, message = NO_FEATURES[case]
+    (tmp_path / "x.csv").write_text(content, "utf-8")
+    with pytest.raises(InvalidInputError, match=r"x\.csv: .*" + message):
+        load_features(tmp_path / "x.csv")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_arrays_with_gaps_are_no_features(tmp_path, value):
+    X = np.array([[1.0, 2.0], [3.0, value]])
+    np.save(tmp_path / "x.npy", X)
+    np.savez(tmp_path / "x.npz", X=X)
+    pd.DataFrame(X, columns=["f0", "f1"]).to_parquet(tmp_path / "x.parquet")
+    for path in sorted(tmp_path.iterdir()):
+        with pytest.raises(InvalidInputError, match=r"[rR]ow 1, column ('f1'|1): .*finite number"):
+            load_features(path)
+
+
+def test_a_member_that_is_no_array_is_refused(tmp_path):
+    import zipfile
+
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("X", b"no array")
+    with pytest.raises(InvalidInputError, match=r"x\.npz: its member 'X' is not an array"):
+        load_features(tmp_path / "x.npz")
+    with zipfile.ZipFile(tmp_path / "s.npz", "w") as archive:
+        archive.writestr("names", b"no array")
+        archive.writestr("vectors", b"no array")
+    with pytest.raises(InvalidInputError, match=r"s\.npz: .*names is not an array"):
+        Signatures.from_npz(tmp_path / "s.npz")
+
+
+#: Content of a class table, its dimensions, a note.
+TABLES = {
+    "no header and whole numbers": ("cat,1,0\ndog,0,1\n", ("d0", "d1"), "no header"),
+    "no header and fractions": ("cat,1,0\ndog,0,1.0\n", ("d0", "d1"), "d0 and so on"),
+    "numbered dimensions": ("class,0,1\ncat,1,0\ndog,0,1\n", ("0", "1"), None),
+    "index of pandas": (",0,1\ncat,1,0\ndog,0,1\n", ("0", "1"), None),
+    "a counted index": (",class,a,b\n0,cat,1,0\n1,dog,0,1\n", ("a", "b"), None),
+    "names with blanks": ("class, a,b \n cat,1,0\ndog ,0,1\n", ("a", "b"), None),
+    "tabs": ("class\ta\tb\ncat\t1\t0\ndog\t0\t1\n", ("a", "b"), "tabs"),
+    "yes and no": ("class,a,b\ncat,yes,no\ndog,no,yes\n", ("a", "b"), "read as 1 and 0"),
+    "crosses": ("class,a,b\ncat,x,\ndog,,X\n", ("a", "b"), "x and empty cells in columns 'a', 'b'"),
+    "truth": ("class,a,b\ncat,TRUE,0\ndog,False,1\n", ("a", "b"), "true and false in column 'a'"),
+    "an empty line": ("class,a,b\ncat,1,0\n\ndog,0,1\n", ("a", "b"), "line 3 is empty"),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_class_tables_keep_every_class(tmp_path, case):
+    content, dimensions, note = TABLES[case]
+    (tmp_path / "s.csv").write_text(content)
+    signatures, notes = read_noted_signatures(tmp_path / "s.csv")
+    assert signatures == Signatures.from_dict(CLASSES, dimensions)
+    assert bool(notes) == bool(note)
+    assert (note or "") in " ".join(notes)
+    assert Signatures.from_csv(tmp_path / "s.csv") == signatures
+
+
+NO_TABLES = {
+    "a class or a header": ("cat,0,1\ndog,1,0\n", "may count the columns or be a sample"),
+    "a class or numbers": ("cat,1,3\ndog,1,0\n", "may name the dimensions or be a class"),
+    "capitals": ("class,a\nCat,1\ncat,0\n", "class 'cat' differs from 'Cat' in capitals"),
+    "no name": ("class,a\ncat,1\n ,0\n", "Line 3 has no class name"),
+    "half an answer": ("class,a\ncat,yes\ndog,\n", "Line 2, column 'a': 'yes' is not a number"),
+    "a gap": ("class,a\ncat,1\ndog,\n", "Line 3, column 'a': '' is not a number"),
+    "NaN": ("class,a\ncat,nan\n", "Line 2, column 'a': 'nan' is not a finite number"),
+    "two of one name": ("class,a\ncat,1\ncat ,2\n", "Duplicate class names: 'cat'"),
+}
+
+
+@pytest.mark.parametrize("case", NO_TABLES)
+def test_class_tables_are_never_guessed(tmp_path, case):
+    content, message = NO_TABLES[case]
+    (tmp_path / "s.csv").write_text(content)
+    with pytest.raises(InvalidInputError, match=r"s\.csv: .*" + message):
+        Signatures.from_csv(tmp_path / "s.csv")
+
+
+def test_class_tables_in_every_form_are_the_same(tmp_path):
+    signatures = Signatures.from_dict(CLASSES, ["a", "b"])
+    frame = signatures.to_frame()
+    signatures.to_csv(tmp_path / "s.csv")
+    frame.to_parquet(tmp_path / "s.parquet")
+    frame.reset_index().to_feather(tmp_path / "s.feather")
+    frame.to_csv(tmp_path / "s.tsv", sep="\t")
+    frame.reset_index().to_json(tmp_path / "s.jsonl", orient="records", lines=True)
+    write_book(tmp_path / "s.xlsx", ("s", [["class", "a", "b"], ["cat", 1, 0], ["dog", 0, 1]]))
+    for path in sorted(tmp_path.iterdir()):
+        assert read_signatures(path) == signatures
+
+
+def test_what_a_csv_file_could_not_bring_back_is_not_written(tmp_path):
+    for names, message in ((["cat", "Cat"], "in capitals"), ([" cat", "dog"], "blanks around")):
+        with pytest.raises(InvalidInputError, match=message):
+            Signatures(names, np.eye(2)).to_csv(tmp_path / "s.csv")
+        Signatures(names, np.eye(2)).to_npz(tmp_path / "s.npz")
+        assert list(Signatures.from_npz(tmp_path / "s.npz")) == names
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("y.txt", " cat\ndog \n"),
+        ("y.csv", "label\ncat\n dog\n"),
+        ("y.csv", '"cat"\n"dog"\n\n'),
+        ("y.tsv", "file\tlabel\na.jpg\tcat\nb.jpg\tdog\n"),
+        ("y.csv", ",label\n0,cat\n1,dog\n"),
+        ("y.jsonl", '{"label": "cat"}\n{"label": "dog"}\n'),
+    ],
+)
+def test_labels_in_every_form(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    assert load_table(np.eye(2), tmp_path / name, CLASSES).y.tolist() == ["cat", "dog"]
+    (tmp_path / name).write_text(content, "utf-16")
+    assert load_table(np.eye(2), tmp_path / name, CLASSES).y.tolist() == ["cat", "dog"]
+
+
+def test_labels_that_cannot_be_told_are_refused(tmp_path):
+    (tmp_path / "y.csv").write_text("cat\n\ndog\n")
+    with pytest.raises(
+        InvalidInputError, match=r"y\.csv: line 2 is empty; every row needs a label"
+    ):
+        load_table(np.eye(2), tmp_path / "y.csv", CLASSES)
+    (tmp_path / "y.csv").write_text("file,kind\na,cat\nb,dog\n")
+    with pytest.raises(InvalidInputError, match="which of the columns file, kind holds the labels"):
+        load_table(np.eye(2), tmp_path / "y.csv", CLASSES)
+    with pytest.raises(InvalidInputError, match=r"Class 'Dog' has no signature.*closest is 'dog'"):
+        load_table(np.eye(2), ["cat", "Dog"], CLASSES)
+    (tmp_path / "x.csv").write_text("label,f0,f1\ncat,1,0\n,0,1\n")
+    with pytest.raises(InvalidInputError, match="Line 3 has no value in column 'label'"):
+        load_table(tmp_path / "x.csv", "label", CLASSES)
+    frame = pd.DataFrame({"f": [1.0, 2.0], "label": pd.array(["cat", pd.NA])})
+    with pytest.raises(InvalidInputError, match="Row 1 has no value in column 'label'"):
+        load_table(frame, "label", CLASSES)
+
+
+def test_labels_that_look_like_numbers_stay_as_written(tmp_path):
+    (tmp_path / "x.csv").write_text("f0,label\n1.5,007\n3,010\n")
+    data = load_table(tmp_path / "x.csv", "label", {"007": [1], "010": [2]})
+    assert data.y.tolist() == ["007", "010"]
+
+
+DESCRIPTIONS = {
+    "texts in columns": (
+        'class,text,more\nzebra,"a horse, striped",\n\nsea_lion,,\nzebra,grazes,in herds\n',
+        {"zebra": ["a horse, striped", "grazes", "in herds"], "sea_lion": ["sea lion"]},
+    ),
+    "semicolons": ("class;text\nzebra;a horse, striped\n", {"zebra": ["a horse, striped"]}),
+    "blanks around": (" class , text\n zebra , a horse \n", {"zebra": ["a horse"]}),
+    "names only": ("zebra\npolar+bear\n", {"zebra": ["zebra"], "polar+bear": ["polar bear"]}),
+    "names with a title": ("class\nzebra\n", {"zebra": ["zebra"]}),
+    "index of pandas": (",class,text\n0,zebra,a horse\n", {"zebra": ["a horse"]}),
+}
+
+
+@pytest.mark.parametrize("case", DESCRIPTIONS)
+def test_descriptions(tmp_path, case):
+    content, texts = DESCRIPTIONS[case]
+    (tmp_path / "c.csv").write_text(content)
+    assert read_descriptions(tmp_path / "c.csv") == texts
+
+
+TICKETS = "text,category\n" + "".join(
+    f"Where is my card number {i} please?,{'card' if i % 2 else 'refund'}\n" for i in range(8)
+)
+NO_DESCRIPTIONS = {
+    "numbers": ("class,a,b\ncat,1,0\ndog,0,1\n", "column 'a' holds numbers.*--signatures"),
+    "a row per sample": (TICKETS, "each of the 8 rows would be a class.*'category'"),
+    "no header": ("zebra,a horse with stripes\notter,it swims\n", "put a line .*class,text"),
+    "capitals": ("class,text\nzebra,a\nZebra,b\n", "'Zebra' differs from 'zebra' in capitals"),
+    "no class": ("class,text\n,a text\n", "Line 2 has no class name in its first column"),
+    "an unquoted comma": ("class,text\nzebra,a horse, striped\n", "Line 2 has 3 cells; the header"),
+}
+
+
+@pytest.mark.parametrize("case", NO_DESCRIPTIONS)
+def test_what_is_no_description_gets_a_question(tmp_path, case):
+    content, message = NO_DESCRIPTIONS[case]
+    (tmp_path / "c.csv").write_text(content)
+    with pytest.raises(InvalidInputError, match=r"c\.csv: .*" + message):
+        read_descriptions(tmp_path / "c.csv")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a.png,cat\nb.png,dog\n",
+        "picture,class\na.png,cat\nb.png,dog\n",
+        "picture;class\na.png;cat\nb.png;dog\n",
+        ",picture,class\n0,a.png, cat\n1,b.png,dog\n",
+    ],
+)
+def test_lists_of_pictures(tmp_path, content):
+    for name in ("a.png", "b.png"):
+        (tmp_path / name).touch()
+    (tmp_path / "list.csv").write_text(content)
+    found = find_pictures(tmp_path, tmp_path / "list.csv")
+    assert [(picture.name, picture.label) for picture in found] == [
+        ("a.png", "cat"),
+        ("b.png", "dog"),
+    ]
+    (tmp_path / "list.csv").write_text("a.png,cat\nb.png,Cat\n")
+    with pytest.raises(
+        InvalidInputError, match=r"list\.csv: .*'Cat' differs from 'cat' in capitals"
+    ):
+        find_pictures(tmp_path, tmp_path / "list.csv")
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["all/cat/1.png", "all/dog/1.png"], "one folder, 'all', and in it the folders cat, dog"),
+        (
+            ["test/cat/1.png", "train/cat/1.png", "train/dog/1.png"],
+            "test.*train.* both hold the folders cat",
+        ),
+    ],
+)
+def test_a_folder_one_level_too_high_says_what_lies_below(tmp_path, names, message):
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    with pytest.raises(InvalidInputError, match=message):
+        find_pictures(tmp_path)
+    assert len(find_pictures(tmp_path / names[0].partition("/")[0])) > 0
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
+def test_a_file_written_again_keeps_its_mode_and_its_link(tmp_path, mode):
+    real, link = tmp_path / "real.csv", tmp_path / "link.csv"
+    real.touch()
+    real.chmod(mode)
+    link.symlink_to(real)
+    Signatures.from_dict(CLASSES).to_csv(link)
+    assert link.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == mode
+    assert Signatures.from_csv(real) == Signatures.from_dict(CLASSES)

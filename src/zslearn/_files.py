@@ -6,6 +6,7 @@ import errno
 import math
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -98,9 +99,12 @@ def replacing(path: PathLike) -> Iterator[IO[bytes]]:
     """Open a temporary file beside `path` that takes its place when all went well.
 
     What a killed process left behind is removed when a later one first writes to the folder. A
-    device or a pipe, such as /dev/null, is written to and never replaced.
+    device or a pipe, such as /dev/null, is written to and never replaced. A file that was there
+    keeps who may read it, and a link goes on pointing to it.
     """
     target = Path(path)
+    if target.is_symlink():
+        target = Path(os.path.realpath(target))
     if not target.parent.is_dir():
         raise MissingFileError(f"There is no folder {str(target.parent)!r}; create it first.")
     if target.exists() and not (target.is_file() or target.is_dir()):
@@ -109,6 +113,8 @@ def replacing(path: PathLike) -> Iterator[IO[bytes]]:
         return
     with _temporary(target, lambda path: path.touch(exist_ok=False)) as temporary:
         with temporary.open("wb") as file:
+            if target.is_file():  # before anything is in it that others must not read
+                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
             yield file
         os.replace(temporary, target)
 

@@ -45,7 +45,7 @@ _ROW_TITLES = frozenset(
     "picture photo path class classes label labels category species text spectrum wavelength "
     "object item animal".split()
 )
-_COUNTING_TITLES = frozenset("# id ids idx index key nr no number row sample".split())
+_COUNTING_TITLES = frozenset("# idx index key nr no row sample".split())
 
 
 @dataclass(frozen=True)
@@ -188,12 +188,13 @@ class Table:
                 "it."
             )
         cells = self._written(column)
-        row = next(row for row, cell in enumerate(cells) if not is_number(cell, self.decimal))
+        strange = (row for row, cell in enumerate(cells) if not is_number(cell, self.decimal))
+        row = next(strange, 0)
         plain = cells[row].translate(_MINUSES)
         remedy = "Correct it, or leave out the column if it does not hold numbers."
         if is_number(plain, self.decimal):
             remedy = f"Its minus is a dash; write {plain.strip()!r}."
-        elif _is_truth(set(map(str.casefold, cells))):
+        elif are_truths(cells):
             remedy = "Write 1 and 0, or leave out the column."
         elif len(self.columns) == 1 and len(cells[row].split()) > 1:
             remedy = "Put commas or tabs between the cells."
@@ -210,7 +211,9 @@ def _is_pair(words: set[str], pair: tuple[str, str]) -> bool:
     return words <= set(pair) and words != {""}
 
 
-def _is_truth(words: set[str]) -> bool:
+def are_truths(cells: Iterable[str]) -> bool:
+    """Say whether cells hold yes and no, true and false, or x and nothing."""
+    words = {cell.strip().casefold() for cell in cells}
     return any(_is_pair(words, pair) for pair in _TRUTHS)
 
 
@@ -235,8 +238,9 @@ def read_table(
         What separates the cells of a text file; ``"\n"`` makes one cell of every line. Found out
         if not given.
     text : collection of str or int
-        Columns that are kept as text even if they look like numbers, such as labels. It saves a
-        second look at the file; `Table.texts` gives the text of any column.
+        Columns of a text file, by name or by place in it, that are kept as text even if they look
+        like numbers, such as labels. It saves a second look at the file; `Table.texts` gives the
+        text of any column.
 
     Examples
     --------
@@ -329,22 +333,20 @@ def _number(cell: str, decimal: str) -> float:
     return float(cell.replace(",", ".") if decimal == "," else cell)
 
 
-def _is_no_name(cell: str, decimal: str = ".") -> bool:
+def is_no_name(cell: str, decimal: str = ".") -> bool:
     """Say whether a cell is a number, or stands where one is missing or misspelled."""
     return cell.strip().casefold() in _MISSING or is_number(cell.translate(_MINUSES), decimal)
 
 
 def counts_rows(title: str, values: NDArray[Any]) -> bool:
-    """Say whether a column only counts or numbers the rows: its title says so, or it has none."""
+    """Say whether numbers only count the rows, or tell them apart under a title such as "id"."""
     word = title.strip().casefold()
-    named = word in ("", *_COUNTING_TITLES) or word.startswith("unnamed:")
     is_id = word in ("id", "ids") or word.endswith(("_id", " id"))
-    if not (named or is_id) or values.dtype.kind not in "fiu" or len(values) < 2:
+    if not (is_id or word in ("", *_COUNTING_TITLES) or word.startswith("unnamed:")):
         return False
-    whole = bool(np.all(np.isfinite(values)) and np.all(values == np.floor(values)))
-    if is_id:
-        return whole and len(np.unique(values)) == len(values)
-    return whole and bool(np.all(np.diff(values) > 0))
+    if values.dtype.kind == "f" and not bool(np.all(values % 1 == 0)):
+        return False
+    return len(np.unique(values)) == len(values) if is_id else bool(np.all(np.diff(values) > 0))
 
 
 def is_row_title(title: str) -> bool:
@@ -436,15 +438,14 @@ def is_header(first: list[str], below: list[list[str]], decimal: str = ".") -> b
     table is refused.
     """
     corner, others = first[0].strip(), first[1:]
-    named = not corner or not _is_no_name(corner, decimal)
+    named = not corner or not is_no_name(corner, decimal)
     if not others:
         return bool(corner) and named
+    if corner and is_row_title(corner):
+        return True
     numbers = [is_number(cell, decimal) for cell in others]
-    titles = [not _is_no_name(cell, decimal) for cell in others]
     if not any(numbers):
-        return named and any(titles)
-    if named and corner and is_row_title(corner):
-        return all(number or title for number, title in zip(numbers, titles, strict=True))
+        return named and not all(is_no_name(cell, decimal) for cell in others)
     if not all(numbers) or not below:
         return False
     counted, values = first[named:], [row[named:] for row in below]
@@ -689,7 +690,7 @@ def _table_of(layout: _Layout, source: str, text: Collection[str | int]) -> Tabl
     width, names = layout.width, layout.names
     # The index of pandas or R has no title; it counts rows and would be learned from.
     index = int(width > 1 and layout.has_header and names[0] == "")
-    as_text = {c + index if isinstance(c, int) else names.index(c) for c in text if _has(c, names)}
+    as_text = {c if isinstance(c, int) else names.index(c) for c in text if _has(c, names)}
     as_text = (as_text | set(range(index))) & set(range(width))
     numeric = [c for c in range(width) if c not in as_text]
     kept: dict[int, list[str]] = {c: [] for c in sorted(as_text | {0})}
@@ -757,7 +758,7 @@ def _rows(layout: _Layout, skipped: list[int]) -> Iterator[Record]:
 
 def _other_width(line: int, cells: list[str], layout: _Layout) -> str:
     where = "the header has" if layout.has_header else "the first line has"
-    more = len(cells) > layout.width and not all(map(_is_no_name, cells[layout.width - 1 :]))
+    more = len(cells) > layout.width and not all(map(is_no_name, cells[layout.width - 1 :]))
     hint = " Put a text that holds the delimiter in double quotes." if more else ""
     return f"Line {line} has {len(cells)} cells; {where} {layout.width}.{hint}"
 

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from zslearn.cli.known_steps import (
+from zslearn.cli.method_options import (
     CLASSIFIERS,
     TRANSFORMERS,
     make_inner_classifier,

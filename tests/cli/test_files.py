@@ -3,7 +3,7 @@ import os
 import pytest
 
 from zslearn._files import read_names
-from zslearn.cli.files import names_in, write_rows
+from zslearn.cli.output import names_in, write_rows
 from zslearn.exceptions import InvalidInputError
 
 
@@ -16,7 +16,7 @@ def test_lists_of_names(text, names):
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path):
-    (tmp_path / "n.txt").write_bytes(b"\xff\xfe")
+    (tmp_path / "n.txt").write_bytes(b"\xff\xff")
     with pytest.raises(InvalidInputError, match="not UTF-8 text"):
         read_names(str(tmp_path / "n.txt"))
 

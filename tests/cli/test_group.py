@@ -4,7 +4,7 @@ import click
 import pytest
 
 from tests.streams import SeparateRunner
-from zslearn.cli.group import LazyGroup
+from zslearn.cli.main import LazyGroup
 from zslearn.exceptions import InvalidInputError
 
 

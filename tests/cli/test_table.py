@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 
-from zslearn.cli.table import display_width, echo_json, format_table
+from zslearn.cli.output import display_width, echo_json, format_table
 
 
 def test_columns_line_up_with_text_to_the_left_and_numbers_to_the_right():

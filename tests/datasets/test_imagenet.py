@@ -121,7 +121,7 @@ def test_unusable_description(folder, content):
 def test_truncated_features_are_refused(folder):
     with (folder / "X.npy").open("r+b") as file:
         file.truncate(1000)
-    with pytest.raises(InvalidInputError, match="cannot be read as plain arrays"):
+    with pytest.raises(InvalidInputError, match="not a readable file of plain arrays"):
         load_imagenet(folder)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from tests.signature_tables import DIMENSIONS, make_animals, tables, with_folder
+from tests.signature_tables import DIMENSIONS, in_csv, make_animals, tables, with_folder
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.signatures import Signatures
 
@@ -20,7 +20,7 @@ def animals():
 
 
 @with_folder
-@given(table=tables())
+@given(table=tables().filter(in_csv))
 def test_csv_brings_everything_but_blocks_back(tmp_path, table):
     table.to_csv(tmp_path / "table.csv")
     integers = table.names.dtype.kind == "i"
@@ -71,14 +71,13 @@ def test_a_big_table_goes_through_npz(tmp_path):
     ("content", "message"),
     [
         (b"", "file is empty"),
-        (b"class\na\n", "first line must name the dimensions.*got 'class'"),
-        (b"class,x\n", "table is empty: there is a header but no class"),
+        (b"class\na\n", "at least one dimension, as in 'class,stripes,swims'"),
+        (b"class,x\n", "there is a header but no line below it"),
         (b"class,x,y\na,1,2\n\nb,1\n", "Line 4 has 2 cells; the header has 3"),
         (b"class,x,y\na,1,2\nb,1,tall\n", "Line 3, column 'y': 'tall' is not a number"),
         (b"class,x,y\na,1,\n", "Line 2, column 'y': '' is not a number"),
-        (b"class,x,y\na,1,nan\n", "Class 'a' has the value nan in dimension 'y'"),
+        (b"class,x,y\na,1,nan\n", "Line 2, column 'y': 'nan' is not a finite number"),
         (b"class,x\na,1\na,2\n", "Duplicate class names: 'a'"),
-        (b"antelope,0,0,1\nbat,1,0,0\n", "Duplicate dimension names: '0'.*is the header missing"),
         (b"class,x\n\xff,1\n", "not UTF-8 text"),
         (b'class,x\n"a"b,1\n', "Line 2 is not CSV"),
         (b'class,x\n"a,1\n', "Line 2 is not CSV"),

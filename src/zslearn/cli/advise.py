@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.guard import warnings_as_lines
-from zslearn.cli.source import Source, source_of, source_options
-from zslearn.cli.table import echo_json, format_table
+from zslearn.cli.data_options import Source, source_of, source_options
+from zslearn.cli.main import warnings_as_lines
+from zslearn.cli.output import echo_json, format_table
 from zslearn.exceptions import user_data
 
 if TYPE_CHECKING:

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.columns import order_columns, remember_columns
-from zslearn.cli.files import check_target, echo_notes, write_rows
-from zslearn.cli.guard import warnings_as_lines
-from zslearn.cli.parameters import set_parameters
-from zslearn.cli.table import echo_json, format_table
+from zslearn.cli.data_options import order_columns, remember_columns
+from zslearn.cli.main import warnings_as_lines
+from zslearn.cli.method_options import set_parameters
+from zslearn.cli.output import check_target, echo_json, echo_notes, format_table, write_rows
 from zslearn.exceptions import InvalidInputError, user_data
 
 if TYPE_CHECKING:
     from zslearn.cluster import SupervisedKMeans
-    from zslearn.datasets.feature_files import FeatureTable
+    from zslearn.datasets.table import FeatureTable
 
 EPILOG = """\b
 Example:
@@ -244,8 +243,7 @@ def _read(
     path: str, ignore: tuple[str, ...], *, labels: str | None = None, groups: str | None = None
 ) -> Samples:
     """Read features with their labels and groups, each a file or a column of the features."""
-    from zslearn.datasets.feature_files import read_feature_table
-    from zslearn.datasets.table import is_column
+    from zslearn.datasets.table import is_column, read_feature_table
 
     own = {name for name in (labels, groups) if name is not None and is_column(name, path)}
     table = read_feature_table(path, take=own, ignore=ignore)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.table import echo_json, format_table
+from zslearn.cli.output import echo_json, format_table
 
 if TYPE_CHECKING:
     from zslearn.datasets import ClassSplit, ZeroShotDataset

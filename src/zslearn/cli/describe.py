@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.files import check_target
-from zslearn.cli.guard import warnings_as_lines
-from zslearn.cli.table import echo_json, format_table
+from zslearn.cli.main import warnings_as_lines
+from zslearn.cli.output import check_target, echo_json, format_table
 
 if TYPE_CHECKING:
     from zslearn.encoders import MatchedSignatures
@@ -132,7 +131,7 @@ def _matched(names: list[str], options: dict[str, Any]) -> MatchedSignatures:
 
 def _override(text: str) -> tuple[str, tuple[str, ...]]:
     """Split CLASS=WORD,WORD."""
-    from zslearn.cli.files import names_in
+    from zslearn.cli.output import names_in
 
     name, mark, words = text.partition("=")
     if not mark or not names_in(words):

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.files import check_target, names_in, write_rows
-from zslearn.cli.guard import warnings_as_lines
-from zslearn.cli.known_steps import make_transformer
-from zslearn.cli.parameters import set_parameters
-from zslearn.cli.source import Source, source_of, source_options
-from zslearn.cli.table import echo_json, format_table
+from zslearn._optional import require
+from zslearn.cli.data_options import Source, source_of, source_options
+from zslearn.cli.main import warnings_as_lines
+from zslearn.cli.method_options import make_transformer, set_parameters
+from zslearn.cli.output import check_target, echo_json, format_table, names_in, write_rows
 from zslearn.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from zslearn.datasets import ClassSplit, ZeroShotDataset
     from zslearn.evaluation import Result, SplitsResult
     from zslearn.evaluation.run import Protocol
+
 
 # What a method may fail with; anything else is a fault of the program and stops the run.
 FAILURES = (ValueError, TypeError, ArithmeticError, RuntimeError, MemoryError)
@@ -132,7 +135,7 @@ def evaluate(
     if plot and n_folds:
         raise click.UsageError("--plot draws one split; leave --cv out")
     if plot:
-        from zslearn.cli.plot import check_plot
+        from zslearn.cli.evaluate import check_plot
 
         check_plot(plot)
     dataset = source.load()
@@ -150,7 +153,7 @@ def evaluate(
     if csv_file:
         write_rows(csv_file, rows)
     if plot and results:
-        from zslearn.cli.plot import draw
+        from zslearn.cli.evaluate import draw
 
         draw(results, plot)
     _print(rows, results, protocol, as_json)
@@ -300,3 +303,59 @@ def _short(value: Any) -> str:
     if isinstance(value, list):
         return f"{_short(value[0])} (first of {len(value)})"
     return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+KINDS = (".png", ".svg", ".pdf")
+
+
+def check_plot(path: str) -> None:
+    """Refuse, before any work is done, a picture that cannot be drawn."""
+    if Path(path).suffix.lower() not in KINDS:
+        raise InvalidInputError(f"--plot {path}: pictures end in {', '.join(KINDS)}.")
+    require("matplotlib", extra="plot", purpose="--plot")
+
+
+def draw(results: Mapping[str, Result], path: str) -> None:
+    """Draw the curves of the generalized or open setting, or bars of the conventional one."""
+    from matplotlib.figure import Figure  # no pyplot: nothing looks for a display
+
+    from zslearn._files import replacing
+
+    figure = Figure(figsize=(7, 5.5), layout="constrained")
+    axes = figure.subplots()
+    first = next(iter(results.values()))
+    if first.rejection is not None:
+        _rejection_curves(axes, results)
+    elif first.curve is None:
+        _bars(axes, results, first.chance)
+    else:
+        _curves(axes, results)
+    axes.set_title(f"{first.dataset}, {first.semantics}, {first.split} split")
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=Path(path).suffix[1:].lower(), dpi=150)
+    with replacing(path) as file:
+        file.write(buffer.getvalue())
+
+
+def _bars(axes: Any, results: Mapping[str, Result], chance: float) -> None:
+    names = list(results)[::-1]
+    values = [results[name].metrics["per_class_accuracy"] for name in names]
+    axes.bar_label(axes.barh(names, values), fmt="%.3f", padding=3)
+    axes.axvline(chance, color="black", linestyle=":", label=f"chance {chance:.3f}")
+    axes.set(xlabel="accuracy on unseen classes, per class", xlim=(0, 1))
+    axes.legend()
+
+
+def _curves(axes: Any, results: Mapping[str, Result]) -> None:
+    for name, result in results.items():
+        if result.curve is not None:
+            result.plot(axes, name=name)
+
+
+def _rejection_curves(axes: Any, results: Mapping[str, Result]) -> None:
+    from zslearn.metrics import RejectionCurveDisplay
+
+    for name, result in results.items():
+        if result.rejection is not None:
+            display = RejectionCurveDisplay(result.rejection, name=name)
+            display.plot(axes, threshold=result.metrics["threshold"])

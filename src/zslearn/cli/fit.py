@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.columns import remember_columns
-from zslearn.cli.expectations import expectation_of
-from zslearn.cli.files import check_target
-from zslearn.cli.guard import warnings_as_lines
-from zslearn.cli.parameters import set_parameters
-from zslearn.cli.source import Source, source_of, source_options
-from zslearn.cli.table import echo_json, format_table
+from zslearn.cli.data_options import Source, remember_columns, source_of, source_options
+from zslearn.cli.main import warnings_as_lines
+from zslearn.cli.method_options import set_parameters
+from zslearn.cli.output import check_target, echo_json, expectation_of, format_table
 from zslearn.exceptions import user_data
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from zslearn.cli.table import echo_json, format_table
+from zslearn.cli.output import echo_json, format_table
 
 COLUMNS = {
     "name": "name",

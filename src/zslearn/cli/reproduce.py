@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.files import names_in
-from zslearn.cli.table import echo_json
+from zslearn.cli.output import echo_json, names_in
 from zslearn.exceptions import InvalidInputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ def _tell_data(sources: list[DataSource], missing: list[Missing], chosen: list[E
 
 
 def _list(chosen: list[Experiment], sources: list[DataSource]) -> None:
-    from zslearn.cli.table import format_table
+    from zslearn.cli.output import format_table
     from zslearn.reproduce import plan
 
     rows = [

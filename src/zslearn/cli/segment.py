@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.files import check_target
-from zslearn.cli.table import echo_json, format_table
+from zslearn.cli.output import check_target, echo_json, format_table
 from zslearn.exceptions import InvalidInputError, MissingFileError
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from zslearn.datasets.animals import load_animals
 from zslearn.datasets.awa import load_awa
 from zslearn.datasets.dataset import ClassSplit, ZeroShotDataset
 from zslearn.datasets.downloads import fetch_archive, fetch_awa2, fetch_xlsa17
-from zslearn.datasets.feature_files import load_features
 from zslearn.datasets.flowers17 import (
     ImageSplit,
     SegmentationDataset,
@@ -23,7 +22,7 @@ from zslearn.datasets.synthetic import (
     make_subclusters,
     make_zero_shot,
 )
-from zslearn.datasets.table import load_table
+from zslearn.datasets.table import load_features, load_table
 from zslearn.datasets.xlsa17 import load_xlsa17
 
 __all__ = [

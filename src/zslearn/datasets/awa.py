@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from zslearn._files import read_names
 from zslearn.datasets.dataset import AWA, XLSA17, ClassSplit, ZeroShotDataset
-from zslearn.datasets.feature_files import read_array
+from zslearn.datasets.table import read_array
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.signatures import Signatures
 

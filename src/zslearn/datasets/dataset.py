@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn.datasets.column_tables import is_frame, sample_names
+from zslearn._tables import is_frame, row_names
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, closest_name
 from zslearn.signatures import Signatures
 
@@ -310,7 +310,7 @@ class ZeroShotDataset:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        files = sample_names(self.X) if self.image_files is None else self.image_files
+        files = row_names(self.X) if self.image_files is None else self.image_files
         # asanyarray keeps a memory map as it is.
         for name, value in {
             "X": np.asanyarray(self.X),

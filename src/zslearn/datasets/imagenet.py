@@ -15,7 +15,7 @@ from zslearn._files import read_json_object, read_names, replacing_folder
 from zslearn._parameters import Either, Number, Whole, check_value
 from zslearn._progress import progress_bar
 from zslearn.datasets.dataset import IMAGENET, ClassSplit, ZeroShotDataset
-from zslearn.datasets.feature_files import read_array
+from zslearn.datasets.table import read_array
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.signatures import Signatures
 

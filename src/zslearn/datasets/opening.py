@@ -9,10 +9,9 @@ from zslearn._files import read_names
 from zslearn.datasets.animals import load_animals
 from zslearn.datasets.awa import feature_folders, load_awa
 from zslearn.datasets.dataset import ZeroShotDataset
-from zslearn.datasets.feature_files import ENDINGS, table_columns
 from zslearn.datasets.imagenet import load_imagenet
 from zslearn.datasets.sae_demo import load_sae_demo
-from zslearn.datasets.table import load_table
+from zslearn.datasets.table import ENDINGS, load_table, table_columns
 from zslearn.datasets.xlsa17 import feature_files, load_xlsa17
 from zslearn.exceptions import InvalidInputError, MissingFileError
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.datasets.feature_files import read_array
+from zslearn.datasets.table import read_array
 from zslearn.encoders.store import NpyFile
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.scale.formats import ArrowSource, ParquetSource, open_hdf5, open_zarr

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._files import PathLike, first_line, replacing
+from zslearn._tables import Table, check_spelled_once, is_missing, read_table
 from zslearn.exceptions import InvalidInputError
-from zslearn.signatures.cells import CellTable
-from zslearn.signatures.delimited import open_delimited
 
 FloatArray = NDArray[np.float64]
+#: Names, vectors, dimensions (None without a header) and notes.
+Classes = tuple[list[Any], FloatArray, list[str] | None, tuple[str, ...]]
 # What numpy raises, depending on where a file is cut or damaged.
 ARRAY_DAMAGE = (
     ValueError,
@@ -37,36 +38,70 @@ ARRAY_DAMAGE = (
 )
 
 
-def read_csv(path: PathLike, *, int_names: bool) -> tuple[list[Any], FloatArray, list[str]]:
-    """Return names, vectors and dimensions."""
-    return read_cells(open_delimited(path, header=True), int_names=int_names)
+def read_classes(source: Any, *, int_names: bool = False) -> Classes:
+    """Return names, vectors, dimensions, and notes on how a class table was read.
+
+    The names of the classes are the index of the table, or else its first column.
+    """
+    table = read_table(source, text=[0])
+    names, columns = _class_names(table)
+    if not columns:
+        raise table.refusal(
+            "a class table needs the names of the classes and at least one dimension, as in "
+            "'class,stripes,swims'."
+        )
+    table = table.with_truths(columns)
+    vectors = table.numbers(columns)
+    notes = list(table.notes)
+    if table.skipped:
+        lines = f"line {table.skipped[0]} is" if len(table.skipped) == 1 else "empty lines are"
+        notes.append(f"{lines} {'empty and ' * (len(table.skipped) == 1)}left out")
+    if not table.names:
+        _check_is_class(table, vectors[0])
+        notes.append("it has no header, so the dimensions are called d0 and so on")
+    dimensions = [table.names[column] for column in columns] if table.names else None
+    return list(map(_integer, names)) if int_names else names, vectors, dimensions, tuple(notes)
 
 
-def read_cells(
-    table: CellTable, *, int_names: bool = False
-) -> tuple[list[Any], FloatArray, list[str]]:
-    """Return names, vectors and dimensions of a table with a header and its names first."""
-    header = list(table.names)
-    if len(header) < 2:
-        raise InvalidInputError(
-            "The first line must name the dimensions, as in 'class,stripes,swims'; "
-            f"got {','.join(header)!r}."
+def _class_names(table: Table) -> tuple[list[Any], list[int]]:
+    """Return the names of the classes and the columns that are left."""
+    columns = list(range(len(table.columns)))
+    counts = table.index is not None and all(
+        str(name).isdecimal() and int(name) == row for row, name in enumerate(table.index, 0)
+    )
+    if table.index is not None and not (counts and columns and table.is_text(0)):
+        names = table.index
+    else:
+        names = table.texts(0) if table.lines is not None else table.take(0).tolist()
+        del columns[0]
+    for row, name in enumerate(names):
+        if name == "" or is_missing(name):
+            raise table.refusal(f"{table.place(row)} has no class name.")
+    if all(isinstance(name, str) for name in names):
+        check_spelled_once(names)
+    return names, columns
+
+
+def _check_is_class(table: Table, first: FloatArray) -> None:
+    """Refuse a first line of increasing whole numbers: names of dimensions, or a class."""
+    if len(first) > 1 and np.all(first % 1 == 0) and np.all(np.diff(first) > 0):
+        raise table.refusal(
+            "the first line may name the dimensions or be a class. Put a line above it that names "
+            "them, as in 'class,stripes,swims'."
         )
-    if not any(map(_is_title, header[1:])):
-        raise InvalidInputError(
-            "The first line holds numbers; put a line above it that names the dimensions, as "
-            "in 'class,stripes,swims'."
-        )
-    vectors, (names,) = table.split(range(1, len(header)), [0])
-    if not names:
-        raise InvalidInputError("The table is empty: there is a header but no class below it.")
-    return list(map(_integer, names)) if int_names else names, vectors, header[1:]
 
 
 def write_csv(
     path: PathLike, names: Sequence[object], vectors: FloatArray, dimensions: Sequence[str]
 ) -> None:
     """Write a header and one line per class; Python's repr of a float is read back exactly."""
+    check_spelled_once(names)
+    for name in (*names, *dimensions):
+        if str(name) != str(name).strip() or not str(name):
+            raise InvalidInputError(
+                f"{name!r} is empty or has blanks around it, which a CSV file does not bring back. "
+                "Rename it, or use to_npz."
+            )
     # Before Python 3.13 the writer leaves a lone carriage return unquoted.
     odd = any("\r" in str(text) for text in (*names, *dimensions))
     with replacing(path) as file:
@@ -126,14 +161,6 @@ class _TextLines:
         return self._file.write(line.encode())
 
 
-def _is_title(cell: str) -> bool:
-    """Dimensions may be numbered 0, 1, 2; a fraction is a value."""
-    try:
-        return float(cell).is_integer()
-    except ValueError:
-        return True
-
-
 def _integer(cell: str) -> int:
     try:
         return int(cell)
@@ -147,7 +174,7 @@ def _plain_arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
     """Load every array of an archive, refusing Python objects."""
     try:
         with np.load(file, allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
+            arrays = {key: archive[key] for key in archive.files}
     except ValueError as error:
         raise InvalidInputError(
             f"The archive holds something other than plain arrays, and pickled objects are never "
@@ -155,6 +182,10 @@ def _plain_arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
         ) from error
     except ARRAY_DAMAGE as error:
         raise InvalidInputError(f"The archive is damaged ({first_line(error)}).") from error
+    for key, array in arrays.items():
+        if not isinstance(array, np.ndarray):  # numpy gives the bytes of what is no array
+            raise InvalidInputError(f"{key} is not an array.")
+    return arrays
 
 
 def _blocks(arrays: Mapping[str, NDArray[Any]]) -> dict[str, slice] | None:

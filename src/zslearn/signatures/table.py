@@ -135,18 +135,24 @@ class Signatures(NewClasses):
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str], *, int_names: bool = False) -> Signatures:
-        """Read a UTF-8 CSV file: a header line, then one line per class with its name first.
+        """Read a table of classes: a header line, then one line per class with its name first.
+
+        Columns of yes and no, true and false, or x and nothing become 1 and 0. Without a header the
+        dimensions are called d0, d1 and so on.
 
         Parameters
         ----------
         path : path-like
-            File to read. The header names the dimensions; its first cell is ignored.
+            File to read, as CSV or in another form that `load_features` reads. The header names the
+            dimensions; its first cell is ignored. Blanks around names are dropped, and two classes
+            that differ in capitals only are refused.
         int_names : bool, default=False
             Read the names as integers; a CSV file cannot distinguish the class ``7`` from
             ``"7"``, and keeps no blocks. `from_npz` does both, ten times as fast.
         """
         with naming(path):
-            return cls(*files.read_csv(path, int_names=int_names))
+            names, vectors, dimensions, _ = files.read_classes(path, int_names=int_names)
+            return cls(names, vectors, dimensions)
 
     @classmethod
     def from_npz(cls, path: str | os.PathLike[str]) -> Signatures:

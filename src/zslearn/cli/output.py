@@ -1,16 +1,25 @@
-"""Aligned plain-text tables and JSON, the two ways results are printed."""
+"""What every command prints and writes: tables, JSON, notes on files, rows as CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import os
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from zslearn._files import json_ready
+from zslearn.exceptions import InvalidInputError, MissingFileError
+
+if TYPE_CHECKING:
+    from zslearn.zero_shot.auto.expectation import Expectation
+
 
 # Color and cursor commands (CSI), and titles and links (OSC) up to their end.
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)?")
@@ -93,3 +102,69 @@ def _aligned(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool])
         space = " " * (width - display_width(cell))
         padded.append(space + cell if numeric else cell + space)
     return "  ".join(padded).rstrip()
+
+
+def names_in(text: str | None) -> tuple[str, ...]:
+    """Return the names of a list with commas, quoted like a line of CSV where needed.
+
+    Examples
+    --------
+    >>> names_in('zebra, polar bear,"a, b"')
+    ('zebra', 'polar bear', 'a, b')
+    """
+    if text is None:
+        return ()
+    cells = next(csv.reader([text], skipinitialspace=True), [])
+    return tuple(cell.strip() for cell in cells if cell.strip())
+
+
+def check_target(path: str | None) -> None:
+    """Refuse, before any work is done, a file that cannot be written."""
+    if path is None:
+        return
+    place = Path(path)
+    if place.is_dir():
+        raise InvalidInputError(f"{path} is a folder; give the name of a file to write.")
+    if not place.parent.is_dir():
+        raise MissingFileError(f"There is no folder {str(place.parent)!r}; create it first.")
+    if not os.access(place.parent, os.W_OK):
+        raise InvalidInputError(f"{place.parent} is not writable; choose another folder.")
+
+
+def echo_notes(path: str, notes: Sequence[str]) -> None:
+    """Say on standard error how a file was read, where that had to be found out."""
+    for note in notes:
+        click.echo(f"{path}: {note}.", err=True)
+
+
+def write_rows(path: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows as CSV with all their keys as columns; None is an empty cell.
+
+    Text that a spreadsheet would run as a formula gets a quote before it, unless the environment
+    has ``ZSLEARN_CSV_GUARD=0``.
+    """
+    from zslearn._files import guarded_cell, replacing
+
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({k: guarded_cell(v) for k, v in row.items()} for row in rows)
+    with replacing(path) as file:
+        file.write(text.getvalue().encode())
+
+
+def expectation_of(model: Any) -> Expectation | None:
+    """Return what to expect of a model by `AutoZeroShotClassifier`; None of others.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; with a bias against seen classes the classifier inside is asked.
+
+    Returns
+    -------
+    Expectation or None
+    """
+    inner = getattr(model, "estimator_", model) if hasattr(model, "gamma_") else model
+    return getattr(inner, "expected_accuracy_", None)

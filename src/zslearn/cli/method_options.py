@@ -1,9 +1,13 @@
-"""Transformers and classifiers that the command line knows by name."""
+"""Parameters of methods as options, and the steps and classifiers known by name."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
+
+import click
 
 from zslearn.exceptions import InvalidInputError, closest_name
 
@@ -43,3 +47,50 @@ def _made(kind: str, name: str, known: dict[str, tuple[str, dict[str, Any]]]) ->
     place, parameters = known[name]
     module, _, class_name = place.partition(":")
     return getattr(import_module(module), class_name)(**parameters)
+
+
+def set_parameters(
+    model: Any, name: str, given: Iterable[str], *, hidden: frozenset[str] = frozenset()
+) -> None:
+    """Set the parameters a user gave, refusing those the model does not have.
+
+    Parameters
+    ----------
+    model : estimator
+        Unfitted.
+    name : str
+        What errors call it.
+    given : iterable of str
+        Texts NAME=VALUE.
+    hidden : frozenset of str
+        Parameters that are not the user's to set.
+    """
+    known = sorted(set(model.get_params(deep=False)) - hidden)
+    for text in given:
+        parameter, equals, value = text.partition("=")
+        if not equals:
+            raise click.UsageError(f"-P takes NAME=VALUE; got {text!r}")
+        if parameter not in known:
+            near = closest_name(parameter, known)
+            hint = f" Did you mean {near!r}?" if near else ""
+            raise InvalidInputError(
+                f"{name} has no parameter {parameter!r}.{hint} It has {', '.join(known) or 'none'}."
+            )
+        found = read_value(value)
+        if parameter == "classifier" and isinstance(found, str):
+            found = make_inner_classifier(found)
+        model.set_params(**{parameter: found})
+
+
+def read_value(text: str) -> Any:
+    """Return a number, true, false, null or a list as JSON reads it; anything else is text.
+
+    Examples
+    --------
+    >>> read_value("0.5"), read_value("cv"), read_value("None")
+    (0.5, 'cv', None)
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None if text == "None" else text
