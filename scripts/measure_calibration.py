@@ -39,7 +39,7 @@ from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot import CalibratedStacking, PrototypeRegression, make_classifier
 from zslearn.zero_shot.held_out import (
     HeldOut,
-    Rejection,
+    RejectionRule,
     choose_gamma,
     confidence_of_measures,
     learned_temperatures,
@@ -190,7 +190,7 @@ class Case:
             yield from self.by_distance.rejections("score", setting)
             return
         if way not in self.learned:
-            rule = Rejection(way, 0.05, None, 0)
+            rule = RejectionRule(way, 0.05, None, 0)
             self.learned[way] = rule.learn(self.folds, self.gamma, self.temperature)
         mixed, threshold = self.learned[way]
         order = np.random.RandomState(0).permutation(self.unseen)

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from zslearn.signatures import Signatures
-from zslearn.zero_shot import SAEClassifier, ZeroShotClassifier, ZeroShotTags
+from zslearn.zero_shot import SAEClassifier, ZeroShotMethod, ZeroShotTags
 
 BROKEN: dict[str, type] = {}
 
@@ -141,8 +141,8 @@ class ClipsK(SAEClassifier):
 
 @fails("check_above_chance")
 class Guesses(SAEClassifier):
-    def _score(self, X, prepared):
-        return -super()._score(X, prepared)
+    def compare(self, queries, classes):
+        return -super().compare(queries, classes)
 
 
 @fails("check_scores")
@@ -160,8 +160,8 @@ class NamesTheTrainingClasses(SAEClassifier):
 
 @fails("check_candidates")
 class DependsOnTheCandidates(SAEClassifier):
-    def _score(self, X, prepared):
-        scores = super()._score(X, prepared)
+    def compare(self, queries, classes):
+        scores = super().compare(queries, classes)
         return scores - scores.mean(axis=1, keepdims=True)
 
 
@@ -182,8 +182,8 @@ class RefusesOneSample(SAEClassifier):
 
 @fails("check_batch_independence")
 class LooksAtTheBatch(SAEClassifier):
-    def _score(self, X, prepared):
-        scores = super()._score(X, prepared)
+    def compare(self, queries, classes):
+        scores = super().compare(queries, classes)
         return scores - 0.01 * scores.mean(axis=0)
 
 
@@ -202,14 +202,14 @@ class RepeatsTheBest(SAEClassifier):
 
 @fails("check_recognizer")
 class PreparesOneClassInItsOwnWay(SAEClassifier):
-    def _prepare(self, S):
-        return super()._prepare(S[:, ::-1] if len(S) == 1 else S)
+    def prepare(self, names, vectors):
+        return super().prepare(names, vectors[:, ::-1] if len(vectors) == 1 else vectors)
 
 
 @fails("check_explanation")
 class ExplainsAnotherScore(SAEClassifier):
-    def _explain(self, X, s):
-        return super()._explain(X, s[::-1])
+    def decompose(self, rows, name, vector):
+        return super().decompose(rows, name, vector[::-1])
 
 
 @fails("check_fit_keeps_input")
@@ -238,8 +238,8 @@ class TrustsTheRowOrder(SAEClassifier):
 
 @fails("check_float32")
 class LosesPrecision(SAEClassifier):
-    def _score(self, X, prepared):
-        scores = super()._score(X, prepared)
+    def compare(self, queries, classes):
+        scores = super().compare(queries, classes)
         return np.roll(scores, 1, axis=1) if scores.dtype == np.float32 else scores
 
 
@@ -284,7 +284,7 @@ class AnotherFitAnotherModel(SAEClassifier):
         self.coef_decode_ = self.coef_decode_ + 0.05 * rng.standard_normal(self.coef_decode_.shape)
 
 
-class NotAtAllSound(ZeroShotClassifier):
+class NotAtAllSound(ZeroShotMethod):
     """Fails in many ways at once."""
 
     def __init__(self, signatures=None):

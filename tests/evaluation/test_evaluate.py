@@ -24,7 +24,7 @@ from zslearn.zero_shot import (
     CalibratedStacking,
     MLZSCClassifier,
     SAEClassifier,
-    ZeroShotClassifier,
+    ZeroShotMethod,
     ZeroShotTags,
 )
 
@@ -34,7 +34,7 @@ def data():
     return make_zero_shot(10, 4, n_per_class=10, noise=1.5, random_state=0)
 
 
-class Watched(ZeroShotClassifier):
+class Watched(ZeroShotMethod):
     """Remembers what it is given, and answers by fixed preference."""
 
     def __init__(self, signatures=None, *, preference=None):
@@ -52,11 +52,12 @@ class Watched(ZeroShotClassifier):
     def _fit(self, X, y):
         self.d = X.shape[1]
 
-    def _prepare(self, S):
+    def prepare(self, names, vectors):
+        S = self._unit_signatures(names, vectors)
         return S[:, 0] if self.preference is None else np.full(len(S), self.preference)
 
-    def _score(self, X, prepared):
-        return np.broadcast_to(prepared, (len(X), len(prepared)))
+    def compare(self, queries, classes):
+        return np.broadcast_to(classes, (len(queries), len(classes)))
 
 
 @pytest.mark.filterwarnings("ignore::zslearn.exceptions.ZslearnWarning")

@@ -5,12 +5,17 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from zslearn.core.rows import FEW, is_small_finite_array
 from zslearn.datasets import make_zero_shot
-from zslearn.exceptions import InvalidInputError, TransductiveBatchError, UnknownClassError
+from zslearn.exceptions import (
+    InvalidInputError,
+    InvalidTypeError,
+    TransductiveBatchError,
+    UnknownClassError,
+)
 from zslearn.signatures import Signatures
-from zslearn.zero_shot import SAEClassifier, ZeroShotClassifier, ZeroShotTags
+from zslearn.zero_shot import SAEClassifier, ZeroShotClassifier, ZeroShotMethod, ZeroShotTags
 from zslearn.zero_shot.base import as_signatures, dense
-from zslearn.zero_shot.inputs import FEW, is_plain
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +31,7 @@ def fitted(data):
     return SAEClassifier(data.signatures, lam=1.0).fit(data.X[seen], data.y[seen])
 
 
-class Constant(ZeroShotClassifier):
+class Constant(ZeroShotMethod):
     """Scores a candidate by its place, so that everything else can be told apart from scores."""
 
     def __init__(self, signatures=None, *, tie=False):
@@ -36,17 +41,17 @@ class Constant(ZeroShotClassifier):
     def _fit(self, X, y):
         self.n_rows_ = X.shape[0]
 
-    def _score(self, X, prepared):
-        values = np.zeros(len(prepared)) if self.tie else np.arange(len(prepared), dtype=float)
-        return np.tile(values, (X.shape[0], 1))
+    def compare(self, queries, classes):
+        values = np.zeros(len(classes)) if self.tie else np.arange(len(classes), dtype=float)
+        return np.tile(values, (queries.shape[0], 1))
 
 
 class Whole(Constant):
     zero_shot_tags = ZeroShotTags(transductive=True, min_batch=5)
 
-    def _score(self, X, prepared):
-        self.batch_ = X.shape[0]
-        return super()._score(X, prepared)
+    def compare(self, queries, classes):
+        Whole.batch = queries.shape[0]
+        return super().compare(queries, classes)
 
 
 def test_a_dict_a_frame_and_a_table_are_the_same(data):
@@ -129,7 +134,7 @@ def test_a_transductive_method_gets_the_batch_whole_or_not_at_all(data, monkeypa
     monkeypatch.setattr("zslearn.zero_shot.recognizer.row_blocks", lambda *_: iter([slice(0, 2)]))
     clf = Whole(data.signatures).fit(data.X, data.y)
     clf.predict(data.X)
-    assert clf.batch_ == len(data.X)
+    assert Whole.batch == len(data.X)
     with pytest.raises(TransductiveBatchError, match=r"Whole .* 4 sample\(s\); .* at least 5"):
         clf.predict(data.X[:4])
 
@@ -230,12 +235,39 @@ def test_an_unknown_norm_is_refused(data, parameter):
 
 def test_a_method_must_bring_its_parts(data):
     with pytest.raises(NotImplementedError, match="must provide _fit"):
-        type("Empty", (Constant,), {"_fit": ZeroShotClassifier._fit})(data.signatures).fit(
+        type("Empty", (Constant,), {"_fit": ZeroShotMethod._fit})(data.signatures).fit(
             data.X, data.y
         )
-    hollow = type("Hollow", (Constant,), {"_score": ZeroShotClassifier._score})
-    with pytest.raises(NotImplementedError, match="must provide _score"):
+    hollow = type("Hollow", (Constant,), {"compare": ZeroShotMethod.compare})
+    with pytest.raises(NotImplementedError, match="must provide compare"):
         hollow(data.signatures).fit(data.X, data.y).predict(data.X)
+
+
+OLD_HOOKS = {
+    "_prepare": r"prepare\(names, vectors\)",
+    "_score": r"represent\(rows\) and compare\(queries, classes\)",
+    "_queries": r"represent\(rows\)",
+    "_explain": r"decompose\(rows, name, vector\)",
+    "_form": r"linear_form\(classes\)",
+    "_ready_rows": r"check_rows\(X\)",
+    "_encode": r"encode_rows\(rows\)",
+    "_rejects": "calibration",
+    "_snapshot": r"scorer\(\)",
+}
+
+
+@pytest.mark.parametrize("old", OLD_HOOKS)
+def test_a_method_written_for_the_hooks_of_before_is_told_what_to_provide(old):
+    with pytest.raises(InvalidTypeError, match=f"Mine defines {old}, .* provide {OLD_HOOKS[old]} "):
+        type("Mine", (SAEClassifier,), {old: lambda self, *given: None})
+
+
+def test_a_method_that_derives_from_the_face_is_told_its_base():
+    with pytest.raises(InvalidTypeError, match="Mine provides _fit, so it must derive from ZeroSh"):
+        type("Mine", (ZeroShotClassifier,), {"_fit": lambda self, X, y: None})
+    hollow = type("Hollow", (ZeroShotClassifier,), {})
+    with pytest.raises(NotImplementedError, match="Hollow must provide scorer"):
+        hollow().scorer()
 
 
 def test_dense_leaves_arrays_alone():
@@ -268,7 +300,7 @@ def test_a_few_plain_rows_are_answered_without_the_checks_of_scikit_learn(
     X = data.X[:3].astype(kind)
     recognizer, many = fitted.recognizer(), fitted.recognizer().scores(np.tile(X, (500, 1)))
     assert 1500 * 12 > FEW  # so the many rows were checked by scikit-learn
-    monkeypatch.setattr("zslearn.zero_shot.base.validate_data", None)
+    monkeypatch.setattr("zslearn.zero_shot.inputs.validate_data", None)
     for rows in (X, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2]):
         np.testing.assert_allclose(recognizer.scores(rows), many[:3], rtol=1e-5)
 
@@ -293,14 +325,14 @@ ODD_ROWS = {
 
 @pytest.mark.parametrize("odd", ODD_ROWS)
 def test_all_other_rows_are_checked_by_scikit_learn(fitted, data, odd):
-    assert is_plain(data.X[:3], fitted)
-    assert not is_plain(ODD_ROWS[odd](data.X[:3]), fitted)
+    assert is_small_finite_array(data.X[:3], fitted)
+    assert not is_small_finite_array(ODD_ROWS[odd](data.X[:3]), fitted)
 
 
 def test_rows_without_names_are_checked_where_the_features_have_names(data):
     frame = pd.DataFrame(data.X, columns=[f"x{i}" for i in range(data.X.shape[1])])
     named = SAEClassifier(data.signatures, lam=1.0).fit(frame, data.y)
-    assert not is_plain(data.X[:3], named)
+    assert not is_small_finite_array(data.X[:3], named)
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         named.predict(data.X[:3])
 

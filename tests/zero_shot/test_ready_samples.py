@@ -65,8 +65,8 @@ def test_many_samples_are_made_ready_whole(data, monkeypatch):
 
 def test_a_subclass_that_scores_anew_is_not_passed_by(data):
     class Louder(SAEClassifier):
-        def _score(self, X, prepared):
-            return 1000.0 * super()._score(X, prepared)
+        def compare(self, queries, classes):
+            return 1000.0 * super().compare(queries, classes)
 
     plain, louder = (kind(data.signatures, lam=1.0) for kind in (SAEClassifier, Louder))
     expected = 1000.0 * plain.fit(data.X, data.y).recognizer().scores(data.X)

@@ -135,8 +135,13 @@ def test_candidates_changed_in_place_between_calls_give_the_right_labels():
 def counting(monkeypatch, kind):
     """Record how many classes each preparation takes."""
     calls = []
-    prepare = kind._prepare
-    monkeypatch.setattr(kind, "_prepare", lambda s, S: calls.append(len(S)) or prepare(s, S))
+    prepare = kind.prepare
+
+    def counted(scorer, names, vectors):
+        calls.append(len(names))
+        return prepare(scorer, names, vectors)
+
+    monkeypatch.setattr(kind, "prepare", counted)
     return calls
 
 

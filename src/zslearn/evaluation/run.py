@@ -14,6 +14,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from zslearn._pipelines import (
+    features_of,
+    frozen,
+    last_step,
+    set_signatures,
+    with_last_step,
+)
 from zslearn.datasets import ClassSplit, ZeroShotDataset
 from zslearn.evaluation.open_protocol import OpenAnswers, OpenProtocol
 from zslearn.evaluation.protocols import ConventionalProtocol, GeneralizedProtocol, Task
@@ -25,7 +32,6 @@ from zslearn.signatures import Signatures
 from zslearn.zero_shot import ZeroShotClassifier, make_classifier
 from zslearn.zero_shot.calibration import CalibratedStacking
 from zslearn.zero_shot.inputs import as_signatures
-from zslearn.zero_shot.pipelines import features_of, frozen, last_step
 from zslearn.zero_shot.registry import find_method
 
 Semantics = str | Sequence[str] | Signatures | None
@@ -39,11 +45,11 @@ def prepared_estimator(
         table, name = find_semantics(dataset, semantics)
         return make_classifier(method, _wanted(dataset, method, table, name)), name
     estimator = clone(method)
-    holder = _holder(estimator)
-    if semantics is None and holder.signatures is not None:
-        return estimator, _name_of(dataset, holder.signatures)
+    given = classifier_of(estimator).signatures
+    if semantics is None and given is not None:
+        return estimator, _name_of(dataset, given)
     table, name = find_semantics(dataset, semantics)
-    holder.set_params(signatures=table)
+    set_signatures(estimator, table)
     return estimator, name
 
 
@@ -69,19 +75,16 @@ def without_bias(estimator: Any) -> Any:
     classifier = classifier_of(estimator)
     if not isinstance(classifier, CalibratedStacking):
         return estimator
-    if isinstance(estimator, Pipeline):
-        name = estimator.steps[-1][0]
-        return Pipeline([*estimator.steps[:-1], (name, classifier.estimator)])
-    return classifier.estimator
+    return with_last_step(estimator, classifier.estimator)
 
 
 def calibrated(estimator: Any, unknown: NDArray[Any]) -> Any:
     """Return the estimator in a `CalibratedStacking`, without signatures of unknown classes."""
     twin = clone(estimator)
-    holder = _holder(twin)
-    if holder.signatures is not None:
-        table = as_signatures(holder.signatures)
-        holder.set_params(signatures=table.drop([name for name in unknown if name in table]))
+    given = classifier_of(twin).signatures
+    if given is not None:
+        table = as_signatures(given)
+        set_signatures(twin, table.drop([name for name in unknown if name in table]))
     if isinstance(classifier_of(twin), CalibratedStacking):
         return twin
     return CalibratedStacking(twin)
@@ -147,14 +150,6 @@ def _space(dataset: ZeroShotDataset, name: str) -> Signatures:
         f"data set {dataset.name!r} has no semantic space {name!r}; it has "
         f"{', '.join(map(repr, dataset.semantics))}.{hint}"
     )
-
-
-def _holder(estimator: Any) -> Any:
-    """Return the estimator that has the parameter `signatures`."""
-    classifier = classifier_of(estimator)
-    while isinstance(classifier, CalibratedStacking):
-        classifier = classifier_of(classifier.estimator)
-    return classifier
 
 
 def _name_of(dataset: ZeroShotDataset, table: Any) -> str:

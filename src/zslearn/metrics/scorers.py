@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.pipeline import Pipeline
 
 from zslearn._parameters import Either, Whole, check_value
+from zslearn._pipelines import features_of, last_step
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
 from zslearn.metrics.accuracy import harmonic_mean, hit_at_k, per_class_accuracy
 
@@ -144,17 +144,13 @@ class ZeroShotScorer:
 
 def _last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
     """Return the classifier at the end of searches and pipelines, and the samples it gets."""
-    while True:
-        if hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        elif isinstance(estimator, Pipeline):
-            X = estimator[:-1].transform(X) if len(estimator) > 1 else X
-            estimator = estimator[-1]
-        else:
-            break
-    if not hasattr(estimator, "candidate_names"):
+    last, X = last_step(estimator), features_of(estimator, X)
+    while hasattr(last, "best_estimator_"):
+        X = features_of(last.best_estimator_, X)
+        last = last_step(last.best_estimator_)
+    if not hasattr(last, "candidate_names"):
         raise InvalidTypeError(
             "a zero-shot scorer needs a zero-shot classifier, or a pipeline or search that ends in "
-            f"one; got {type(estimator).__name__}."
+            f"one; got {type(last).__name__}."
         )
-    return estimator, X
+    return last, X

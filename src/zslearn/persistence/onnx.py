@@ -23,6 +23,7 @@ from sklearn.preprocessing import (
 from zslearn import __version__
 from zslearn._files import first_line, replacing
 from zslearn._optional import require
+from zslearn._pipelines import last_step, steps_before
 from zslearn.core.nearest import Targets
 from zslearn.encoders import ImageEncoder, Preprocessing, known_encoder
 from zslearn.encoders.encoder_graph import encoder_graph
@@ -30,8 +31,7 @@ from zslearn.encoders.preprocessing import CORNERS
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, ModelFileError
 from zslearn.metrics.accuracy import checked_k
 from zslearn.zero_shot import Recognizer, ZeroShotClassifier
-from zslearn.zero_shot.pipelines import last_step, steps_before
-from zslearn.zero_shot.scoring import ScoreForm
+from zslearn.zero_shot.scoring import LinearForm
 
 # Old enough for every runtime of recent years; nothing newer is needed.
 OPSET = 18
@@ -407,7 +407,7 @@ def export_onnx(
     """
     steps = [*steps_before(model), last_step(model)]
     recognizer = _recognizer(steps[-1], candidates)
-    form, names = recognizer.form(), recognizer.names
+    form, names = recognizer.linear_form(), recognizer.names
     graph = Graph(require("onnx", extra="onnx", purpose="ONNX export"))
     facts = {"class_names": json.dumps(names.tolist()), "producer": f"zslearn {__version__}"}
     widths = (step.n_features_in_ for step in steps[:-1] if hasattr(step, "n_features_in_"))
@@ -462,7 +462,7 @@ def _recognizer(model: Any, candidates: Sequence[Any] | None) -> Recognizer:
     return model
 
 
-def _scores(graph: Graph, form: ScoreForm, features: str) -> str:
+def _scores(graph: Graph, form: LinearForm, features: str) -> str:
     """Add the nodes of all branches; return the name of their mean, less the bias."""
     x = _prepared_rows(graph, form, features)
     parts = []
@@ -475,7 +475,7 @@ def _scores(graph: Graph, form: ScoreForm, features: str) -> str:
     return graph.node("Sub", [scores, graph.constant(form.bias[None])])
 
 
-def _prepared_rows(graph: Graph, form: ScoreForm, features: str) -> str:
+def _prepared_rows(graph: Graph, form: LinearForm, features: str) -> str:
     """Add the scaling of samples, and their power if there is one."""
     unit = form.feature_norm == "l2"
     x = graph.unit_rows(features) if unit else features

@@ -8,7 +8,7 @@ from zslearn.zero_shot.tags import ZeroShotTags
 
 if TYPE_CHECKING:
     from zslearn.zero_shot.auto.classifier import AutoZeroShotClassifier
-    from zslearn.zero_shot.base import ZeroShotClassifier
+    from zslearn.zero_shot.base import ZeroShotClassifier, ZeroShotMethod
     from zslearn.zero_shot.calibration import CalibratedStacking
     from zslearn.zero_shot.explanation import Explanation
     from zslearn.zero_shot.legacy import LegacyAwA, LegacyCUB, LegacyImNet2
@@ -78,6 +78,7 @@ __all__ = [
     "SSVocClassifier",
     "SynCClassifier",
     "ZeroShotClassifier",
+    "ZeroShotMethod",
     "ZeroShotTags",
     "make_classifier",
 ]
@@ -92,6 +93,7 @@ __getattr__, __dir__ = lazy_names(
         "Ranking": "recognizer",
         "Recognizer": "recognizer",
         "ZeroShotClassifier": "base",
+        "ZeroShotMethod": "base",
         **{method.class_name: method.module for method in METHODS.values()},
     },
     renamed={"Recogniser": "Recognizer"},

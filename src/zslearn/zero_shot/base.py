@@ -1,4 +1,4 @@
-"""The interface of every zero-shot classifier."""
+"""The interface of every zero-shot classifier, and the base of every method."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -18,13 +17,22 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from zslearn._optional import warn_renamed
 from zslearn._parameters import Constraint, Either, Seed, Whole, check_parameters
+from zslearn._pipelines import last_step
 from zslearn.core.fitting import all_or_nothing
 from zslearn.core.learner import MomentLearner
-from zslearn.core.nearest import SCORE_BYTES
-from zslearn.core.rows import LazyRows, RowTransform, are_equal, check_squares, plain_labels
+from zslearn.core.nearest import SCORE_BYTES, well_scaled
+from zslearn.core.rows import (
+    LazyRows,
+    RowTransform,
+    are_equal,
+    check_squares,
+    is_small_finite_array,
+    plain_labels,
+)
 from zslearn.core.threads import ForkSafeLock, limits_blas
 from zslearn.exceptions import (
     InvalidInputError,
+    InvalidTypeError,
     TransductiveBatchError,
     UnknownClassError,
     ZslearnWarning,
@@ -36,34 +44,122 @@ from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import (
     SIGNATURES,
     as_signatures,
-    is_plain,
-    normalized_signatures,
-    refuses_weights,
-    single,
+    check_features,
+    half_to_float32,
+    refuses_sample_weight,
     warn_if_shuffled,
 )
-from zslearn.zero_shot.recognizer import Recognizer
-from zslearn.zero_shot.scoring import ScoreForm
+from zslearn.zero_shot.recognizer import Facts, Recognizer
+from zslearn.zero_shot.scoring import (
+    UNCALIBRATED,
+    Calibration,
+    Classes,
+    LinearForm,
+    Queries,
+    Scorer,
+)
 from zslearn.zero_shot.tags import ZeroShotTags
 
+Features = Any  # ndarray or sparse matrix of shape (n_samples, n_features)
 # What candidates may be in one word.
 _SETTINGS = '"all", "seen", "unseen"'
 # Held while a table of classes is exchanged for a larger one.
 _growing = ForkSafeLock()
 
 
-class Predictor:
-    """The predicting side of a zero-shot classifier.
+# What methods had to provide once, and what they provide now.
+_RENAMED = {
+    "_prepare": "prepare(names, vectors)",
+    "_prepared": "prepare(names, vectors)",
+    "_score": "represent(rows) and compare(queries, classes)",
+    "_queries": "represent(rows)",
+    "_score_queries": "compare(queries, classes)",
+    "_explain": "decompose(rows, name, vector)",
+    "_explained": "decompose(rows, name, vector)",
+    "_form": "linear_form(classes)",
+    "_ready_rows": "check_rows(X)",
+    "_encode": "encode_rows(rows)",
+    "_to_probabilities": "calibration",
+    "_confidence": "calibration",
+    "_rejects": "calibration",
+    "_snapshot": "scorer()",
+}
 
-    A classifier provides ``_ready_rows(X)`` (validated and normalized samples), ``_prepare(S)``,
-    ``_score(X, prepared)`` and, if it can, ``_explain(X, s)``.
+
+class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
+    """The face of every zero-shot classifier: what is asked of it once it is fitted.
+
+    Everything here stands on `scorer`, which answers, and `calibration`, which says how sure the
+    answers are. A method of its own derives from `ZeroShotMethod`; a classifier around other
+    classifiers derives from this class and composes their scorers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Every class that can be predicted, sorted: the columns of `predict_proba` and
+        `decision_function`. `add_classes` extends it.
+    seen_classes_ : ndarray of shape (n_seen,)
+        Classes seen in training, sorted.
+    signatures_ : Signatures
+        The signatures of the classes that can be predicted, in the order they were given.
+    n_features_in_ : int
+        Number of features.
+    cv_results_ : dict or None
+        If parameters were chosen, the scores of every point tried, with scikit-learn's keys.
+    best_params_ : dict
+        What was taken for the parameters left to "cv".
     """
 
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags()
-    signature_norm: str | None = "l2"
+    # What each parameter may be; a method adds those of its own, and `fit` checks them all.
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "signatures": Either(None, SIGNATURES),
+        "feature_norm": Either("l2", None),
+        "signature_norm": Either("l2", None),
+        "cv": Whole(2),
+        "random_state": Seed(),
+        "verbose": Whole(0),
+    }
+    # Shapes of what `fit` learns, checked when a model is loaded: d features, k dimensions of
+    # signatures, c seen classes, other letters as they come; "" is a number; what is "optional" may
+    # be missing.
+    learned_shapes: ClassVar[Mapping[str, str | None]] = {
+        "seen_classes_": "names c",
+        "seen_signatures_": "c k",
+    }
     signatures: Any
     signatures_: Signatures
     seen_classes_: NDArray
+    n_features_in_: int
+    cv_results_: dict[str, Any] | None
+    best_params_: dict[str, Any]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for old in vars(cls).keys() & _RENAMED.keys():
+            raise InvalidTypeError(
+                f"{cls.__name__} defines {old}, which is no longer asked; provide {_RENAMED[old]} "
+                "in its place, see ZeroShotMethod."
+            )
+        if "_fit" in vars(cls) and not hasattr(cls, "prepare"):
+            raise InvalidTypeError(
+                f"{cls.__name__} provides _fit, so it must derive from ZeroShotMethod, not from "
+                "ZeroShotClassifier."
+            )
+
+    def scorer(self) -> Scorer:
+        """Return what answers: the learned state, without what only fitting needs.
+
+        Returns
+        -------
+        Scorer
+        """
+        raise NotImplementedError(f"{type(self).__name__} must provide scorer")
+
+    @property
+    def calibration(self) -> Calibration:
+        """How scores become probabilities and rejections: plain softmax, nothing rejected."""
+        return UNCALIBRATED
 
     @property
     def classes_(self) -> NDArray:
@@ -173,8 +269,9 @@ class Predictor:
         Recognizer
             Later changes of the classifier do not change it.
         """
-        names, vectors = self._named_signatures(candidates)
-        return Recognizer(Candidates.of(self._snapshot(), names, vectors))
+        names, vectors = self._named_signatures(candidates)  # checks that it is fitted, first
+        scorer, facts = copy.deepcopy((self.scorer(), self._facts()))
+        return Recognizer(Candidates.of(scorer, names, vectors), facts)
 
     def recogniser(self, candidates: Sequence[Any] | None = None) -> Recognizer:
         """Return `recognizer(candidates)`; the old spelling, for one more release."""
@@ -286,45 +383,21 @@ class Predictor:
             self.signatures_ = self.signatures_.append(new)
         return self
 
-    def _ready_rows(self, X: Any) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} must provide _ready_rows")
+    def encode(self, X: Any) -> NDArray:
+        """Return the semantics of samples: one estimate per dimension of the signatures.
 
-    def _prepare(self, S: NDArray) -> Any:
-        return S
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
 
-    def _score(self, X: Any, prepared: Any) -> NDArray:
-        raise NotImplementedError(f"{type(self).__name__} must provide _score")
-
-    def _form(self, prepared: Any) -> ScoreForm:
-        raise InvalidInputError(
-            f"the scores of {type(self).__name__} are no products of the features with class "
-            "vectors, so other runtimes cannot compute them. Those of SAEClassifier are."
-        )
-
-    def _encode(self, X: Any) -> NDArray:
-        raise InvalidInputError(
-            f"{type(self).__name__} does not map features to semantics; SAEClassifier does."
-        )
-
-    def _explain(self, X: Any, s: NDArray) -> Explanation:
-        raise InvalidInputError(
-            f"{type(self).__name__} cannot explain its scores by dimensions; linear methods such "
-            "as SAEClassifier can."
-        )
-
-    def _to_probabilities(self, scores: NDArray, names: NDArray) -> NDArray:
-        """Return the probability of each of the named candidates."""
-        return softmax(scores.astype(np.float64), axis=1)
-
-    def _confidence(self, scores: NDArray, names: NDArray) -> NDArray:
-        raise InvalidInputError(
-            f"{type(self).__name__} has not learned how sure it is, nor when to reject; fit "
-            f"CalibratedStacking({type(self).__name__}(...)) instead."
-        )
-
-    def _rejects(self, scores: NDArray, names: NDArray) -> NDArray[np.bool_]:
-        """Say which answers are below the threshold."""
-        return self._confidence(scores, names) < np.inf
+        Returns
+        -------
+        ndarray of shape (n_samples, n_dimensions)
+            In the scale of the normalized signatures; of methods that map features to semantics,
+            such as SAEClassifier.
+        """
+        return self._live(None).encode(X)
 
     def _check_known(self, names: NDArray, remedy: str) -> None:
         """Refuse names without a signature."""
@@ -369,8 +442,22 @@ class Predictor:
         return setting
 
     def _live(self, candidates: Sequence[Any] | None) -> Recognizer:
-        """Return a recognizer over the classifier itself, for one call."""
-        return Recognizer(Candidates.of(self, *self._named_signatures(candidates)))
+        """Return a recognizer that shares the arrays of the classifier, for one call."""
+        return self._recognizer_of(*self._named_signatures(candidates))
+
+    def _recognizer_of(self, names: NDArray, vectors: NDArray) -> Recognizer:
+        """Return the same over classes given by their raw signatures."""
+        return Recognizer(Candidates.of(self.scorer(), names, vectors), self._facts())
+
+    def _facts(self) -> Facts:
+        return Facts(
+            type(self).__name__,
+            self.n_features_in_,
+            self.seen_classes_,
+            self.signatures_,
+            self.signatures is None,
+            self.calibration,
+        )
 
     def _named_signatures(self, candidates: Sequence[Any] | None) -> tuple[NDArray, NDArray]:
         """Names and raw signatures of the candidates, as they are in one moment."""
@@ -387,150 +474,13 @@ class Predictor:
         in_order, rows = table.in_order()
         return table.vectors[rows] if names is in_order else table.rows(names)
 
-    def _prepared(self, names: NDArray, vectors: NDArray) -> Any:
-        """Return what candidates given by their raw signatures are turned into for scoring."""
-        return self._prepare(normalized_signatures(vectors, names, self.signature_norm))
-
-    def _explained(self, X: Any, name: Any, vector: NDArray) -> Explanation:
-        """Explain the score of one sample, of shape (1, n_features), for one raw signature."""
-        names = np.array([name])
-        return self._explain(X, normalized_signatures(vector[None], names, self.signature_norm)[0])
-
-    def _snapshot(self) -> Self:
-        """Return a copy that shares nothing anybody writes to, without what only fitting needs."""
-        kept = {name: value for name, value in vars(self).items() if not name.startswith("_")}
-        kept.pop("cv_results_", None)
-        if kept.get("signatures") is not None:
-            kept["signatures"] = kept.get("signatures_", kept["signatures"])
-        twin = object.__new__(type(self))
-        twin.__dict__ = {
-            name: value._snapshot() if isinstance(value, Predictor) else copy.deepcopy(value)
-            for name, value in kept.items()
-        }
-        return twin
-
-
-Features = Any  # ndarray or sparse matrix of shape (n_samples, n_features)
-
-
-class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
-    """Base of classifiers that recognize classes by their signatures.
-
-    A method derives from this class, takes ``signatures`` as its first constructor parameter (None
-    means one-hot signatures of the training classes, an ordinary classifier) and provides
-
-    - ``_fit(X, y)``: learn from normalized features and class indices; ``self.seen_signatures_``
-      holds the normalized signature of each index,
-    - ``_prepare(S)``: what the candidates' normalized signatures are turned into once; unless the
-      tag `separable` is False, arrays with one row per candidate (or a tuple, dict or dataclass
-      of such arrays),
-    - ``_score(X, prepared)``: scores of shape (n_samples, n_candidates), larger is better,
-    - ``_explain(X, s)``, if a score is a sum: the `Explanation` of one sample, of shape
-      (1, n_features), for one normalized signature.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Every class that can be predicted, sorted: the columns of `predict_proba` and
-        `decision_function`. `add_classes` extends it.
-    seen_classes_ : ndarray of shape (n_seen,)
-        Classes seen in training, sorted.
-    signatures_ : Signatures
-        The signatures of the classes that can be predicted, in the order they were given.
-    n_features_in_ : int
-        Number of features.
-    cv_results_ : dict or None
-        If parameters were chosen, the scores of every point tried, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
-    """
-
-    # What each parameter may be; a method adds those of its own, and `fit` checks them all.
-    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "signatures": Either(None, SIGNATURES),
-        "feature_norm": Either("l2", None),
-        "signature_norm": Either("l2", None),
-        "cv": Whole(2),
-        "random_state": Seed(),
-        "verbose": Whole(0),
-    }
-    # Shapes of what `fit` learns, checked when a model is loaded: d features, k dimensions of
-    # signatures, c seen classes, other letters as they come; "" is a number; what is "optional" may
-    # be missing.
-    learned_shapes: ClassVar[Mapping[str, str | None]] = {
-        "seen_classes_": "names c",
-        "seen_signatures_": "c k",
-    }
-    feature_norm: str | None = "l2"
-    cv_results_: dict[str, Any] | None
-    best_params_: dict[str, Any]
-
-    @refuses_weights
-    @all_or_nothing
-    @limits_blas
-    def fit(self, X: Any, y: Any) -> ZeroShotClassifier:
-        """Learn from samples of the seen classes.
-
-        A fit that fails or is interrupted (Ctrl-C) leaves the classifier as it was before.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Class of each sample; every class needs a signature.
-
-        Returns
-        -------
-        ZeroShotClassifier
-            The fitted classifier.
-        """
-        check_parameters(self)
-        rows, labels = self._training_rows(X, y)
-        self._fit(rows, self._set_classes(rows, labels))
-        return self
-
-    def frozen(self) -> ZeroShotClassifier:
-        """Return an unfitted copy in which every parameter chosen by `fit` is given as a number.
-
-        Parameters left to "cv" take the values of `best_params_`. Use it to fit the same model
-        again, on other data or many times, without choosing again.
-
-        Returns
-        -------
-        ZeroShotClassifier
-        """
-        check_is_fitted(self)
-        return clone(self).set_params(**self.best_params_)
-
-    def _set_classes(self, rows: Any, labels: NDArray) -> NDArray[np.intp]:
-        """Begin a fit: set the seen classes and return the index of each sample's."""
-        self._warn_if_constant(are_equal(rows))
-        self.seen_classes_, index = np.unique(labels, return_inverse=True)
-        self._set_signatures(self.seen_classes_)
-        self.cv_results_, self.best_params_ = None, {}
-        return index
-
-    def _warn_if_constant(self, constant: bool) -> None:
-        if constant:
-            scaled = " once scaled to unit length" if self.feature_norm == "l2" else ""
-            warnings.warn(
-                f"all training samples are equal{scaled}, so every sample will get the same "
-                "class. Check which columns were read as features.",
-                ZslearnWarning,
-                stacklevel=6,
-            )
-
-    def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must provide _fit")
-
     def _validated(
         self, X: Any, y: Any, *, reset: bool = True, several: bool = True, **checks: Any
     ) -> tuple[Any, NDArray]:
         warn_if_shuffled(X, y)
         X, labels = validate_data(
             self,
-            single(X),
+            half_to_float32(X),
             plain_labels(y),
             reset=reset,
             accept_sparse="csr",
@@ -556,6 +506,235 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
                 f"training needs samples of at least two classes; got one class, {labels[0]!s}."
             )
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self.zero_shot_tags.non_negative
+        tags.non_deterministic = not self.zero_shot_tags.deterministic
+        return tags
+
+
+class ZeroShotMethod(ZeroShotClassifier):
+    """Base of methods that recognize classes by their signatures.
+
+    A method takes ``signatures`` as its first constructor parameter (None means one-hot signatures
+    of the training classes, an ordinary classifier) and provides
+
+    - ``_fit(X, y)``: learn from normalized features and class indices; ``self.seen_signatures_``
+      holds the normalized signature of each index,
+    - ``prepare(names, vectors)``: what candidates, given by their raw signatures, are turned into
+      once; unless the tag `separable` is False, arrays with one row per candidate (or a tuple, dict
+      or dataclass of such arrays). `_unit_signatures` normalizes them,
+    - ``compare(queries, classes)``: scores of shape (n_samples, n_candidates), larger is better,
+    - ``represent(rows)``, if samples are mapped before they are compared,
+    - ``decompose(rows, name, vector)``, if a score is a sum: the `Explanation` of one sample,
+    - ``linear_form(classes)``, if scores are products of features with class vectors.
+
+    So a fitted method is its own scorer, see `zslearn.zero_shot.scoring.Scorer`.
+    """
+
+    feature_norm: str | None = "l2"
+    signature_norm: str | None = "l2"
+    seen_signatures_: NDArray
+
+    @refuses_sample_weight
+    @all_or_nothing
+    @limits_blas
+    def fit(self, X: Any, y: Any) -> ZeroShotMethod:
+        """Learn from samples of the seen classes.
+
+        A fit that fails or is interrupted (Ctrl-C) leaves the classifier as it was before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Class of each sample; every class needs a signature.
+
+        Returns
+        -------
+        ZeroShotMethod
+            The fitted classifier.
+        """
+        check_parameters(self)
+        rows, labels = self._training_rows(X, y)
+        self._fit(rows, self._set_classes(rows, labels))
+        return self
+
+    def frozen(self) -> ZeroShotClassifier:
+        """Return an unfitted copy in which every parameter chosen by `fit` is given as a number.
+
+        Parameters left to "cv" take the values of `best_params_`. Use it to fit the same model
+        again, on other data or many times, without choosing again.
+
+        Returns
+        -------
+        ZeroShotClassifier
+        """
+        check_is_fitted(self)
+        return clone(self).set_params(**self.best_params_)
+
+    def scorer(self) -> Scorer:
+        """Return what answers: the learned state, without what only fitting needs.
+
+        Returns
+        -------
+        Scorer
+            Of the class of the method. It shares arrays with the method and is never written to.
+        """
+        twin = object.__new__(type(self))
+        twin.__dict__ = {
+            name: value
+            for name, value in vars(self).items()
+            if not name.startswith("_") and name != "cv_results_"
+        }
+        return twin
+
+    def check_rows(self, X: Any) -> Any:
+        """Validate samples to predict; many of them are normalized when their block is scored.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features as a user gives them.
+
+        Returns
+        -------
+        {ndarray, sparse matrix, LazyRows} of shape (n_samples, n_features)
+            Normalized as in training.
+        """
+        if not is_small_finite_array(X, self):
+            X = check_features(X, self)
+        tags = self.zero_shot_tags
+        if X.shape[0] < tags.min_batch:
+            raise TransductiveBatchError(type(self).__name__, X.shape[0], tags.min_batch)
+        large = not sparse.issparse(X) and X.nbytes > SCORE_BYTES
+        return self._lazy(X) if large and not tags.transductive else self._normalized_features(X)
+
+    def represent(self, rows: Features) -> Queries:
+        """Return what is compared with classes, an array or dict of arrays with a row per sample.
+
+        Parameters
+        ----------
+        rows : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            What `check_rows` returned, or a block of it.
+
+        Returns
+        -------
+        array, or dict or tuple of arrays
+            The rows themselves, unless the method maps them.
+        """
+        return rows
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> Classes:
+        """Return what candidates are turned into once, before anything is compared with them.
+
+        Parameters
+        ----------
+        names : ndarray of shape (n_candidates,)
+            Class names.
+        vectors : ndarray of shape (n_candidates, n_dimensions)
+            Raw signatures.
+
+        Returns
+        -------
+        array, or tuple, dict or dataclass of arrays
+            With one row per candidate, unless the tag `separable` is False.
+        """
+        return self._unit_signatures(names, vectors)
+
+    def compare(self, queries: Queries, classes: Classes) -> NDArray:
+        """Return the scores of samples for candidates; larger is better.
+
+        Parameters
+        ----------
+        queries : array, or dict or tuple of arrays
+            What `represent` returned.
+        classes : array, or tuple, dict or dataclass of arrays
+            What `prepare` returned.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_candidates)
+        """
+        raise NotImplementedError(f"{type(self).__name__} must provide compare")
+
+    def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
+        """Return the score of a sample for a class as a sum.
+
+        Parameters
+        ----------
+        rows : {ndarray, sparse matrix} of shape (1, n_features)
+            What `check_rows` returned.
+        name : class name
+            The class.
+        vector : ndarray of shape (n_dimensions,)
+            Its raw signature.
+
+        Returns
+        -------
+        Explanation
+        """
+        raise InvalidInputError(
+            f"{type(self).__name__} cannot explain its scores by dimensions; linear methods such "
+            "as SAEClassifier can."
+        )
+
+    def linear_form(self, classes: Classes) -> LinearForm:
+        """Return the scores as products with class vectors.
+
+        Parameters
+        ----------
+        classes : array, or tuple, dict or dataclass of arrays
+            What `prepare` returned.
+
+        Returns
+        -------
+        LinearForm
+        """
+        raise InvalidInputError(
+            f"the scores of {type(self).__name__} are no products of the features with class "
+            "vectors, so other runtimes cannot compute them. Those of SAEClassifier are."
+        )
+
+    def encode_rows(self, rows: Features) -> NDArray:
+        """Return the estimated semantics of samples.
+
+        Parameters
+        ----------
+        rows : {ndarray, sparse matrix} of shape (n_samples, n_features)
+            What `check_rows` returned.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_dimensions)
+        """
+        raise InvalidInputError(
+            f"{type(self).__name__} does not map features to semantics; SAEClassifier does."
+        )
+
+    def _set_classes(self, rows: Any, labels: NDArray) -> NDArray[np.intp]:
+        """Begin a fit: set the seen classes and return the index of each sample's."""
+        self._warn_if_constant(are_equal(rows))
+        self.seen_classes_, index = np.unique(labels, return_inverse=True)
+        self._set_signatures(self.seen_classes_)
+        self.cv_results_, self.best_params_ = None, {}
+        return index
+
+    def _warn_if_constant(self, constant: bool) -> None:
+        if constant:
+            scaled = " once scaled to unit length" if self.feature_norm == "l2" else ""
+            warnings.warn(
+                f"all training samples are equal{scaled}, so every sample will get the same "
+                "class. Check which columns were read as features.",
+                ZslearnWarning,
+                stacklevel=6,
+            )
+
+    def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must provide _fit")
+
     def _set_signatures(self, classes: NDArray, table: Signatures | None = None) -> None:
         """Set what can be predicted and the normalized signatures of the seen classes."""
         if self.signatures is None:
@@ -563,11 +742,20 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         else:
             self.signatures_ = as_signatures(self.signatures) if table is None else table
         self._check_known(classes, remedy(classes, self.signatures_))
-        self.seen_signatures_ = self._normalized(classes)
+        self.seen_signatures_ = self._unit_signatures(classes, self._raw_signatures(classes))
 
-    def _normalized(self, names: NDArray) -> NDArray:
-        """Return the normalized signatures of the given classes."""
-        return normalized_signatures(self._raw_signatures(names), names, self.signature_norm)
+    def _unit_signatures(self, names: Sequence[Any] | NDArray, vectors: NDArray) -> NDArray:
+        """Return raw signatures as the method sees them: of unit length if `signature_norm` is."""
+        if self.signature_norm is None:
+            return vectors
+        scaled, squares, _ = well_scaled(vectors)
+        if not squares.all():
+            raise InvalidInputError(
+                f"the signature of class {names[int((squares == 0).argmax())]!s} holds only zeros, "
+                "so it has no direction to compare. Give it values, drop the class, or use "
+                "signature_norm=None."
+            )
+        return np.asarray(scaled * (1.0 / np.sqrt(squares))[:, None])
 
     def _normalized_features(
         self, X: Features, numbers: NDArray[np.intp] | None = None
@@ -583,23 +771,6 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         """Return what is done to the rows; an ordinary classifier also takes samples of zeros."""
         return RowTransform(self.feature_norm, allow_zero=self.signatures is None)
 
-    def _ready_rows(self, X: Any) -> Any:
-        """Validate samples to predict; many of them are normalized when their block is scored."""
-        if not is_plain(X, self):
-            X = validate_data(
-                self,
-                single(X),
-                reset=False,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-            )
-        needed = self.zero_shot_tags.min_batch
-        if X.shape[0] < needed:
-            raise TransductiveBatchError(type(self).__name__, X.shape[0], needed)
-        large = not sparse.issparse(X) and X.nbytes > SCORE_BYTES
-        lazily = large and not self.zero_shot_tags.transductive
-        return self._lazy(X) if lazily else self._normalized_features(X)
-
     def _lazy(self, X: NDArray) -> LazyRows:
         """Rows that are checked and normalized when they are used."""
         return LazyRows(X, self._normalized_features)
@@ -613,17 +784,23 @@ class ZeroShotClassifier(Predictor, ClassifierMixin, BaseEstimator):
         labels = column_or_1d(plain_labels(y))
         check_consistent_length(X, labels)
         # A few rows tell scikit-learn the number of features; all labels are looked at.
-        validate_data(self, single(X[:1]), dtype=[np.float64, np.float32])
+        validate_data(self, half_to_float32(X[:1]), dtype=[np.float64, np.float32])
         self._check_labels(labels)
         self._forget_encoder()
         return self._lazy(X), labels
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = self.zero_shot_tags.non_negative
-        tags.non_deterministic = not self.zero_shot_tags.deterministic
-        return tags
+
+class NormalizedMethod(ZeroShotMethod):
+    """A method whose samples and signatures are scaled as its parameters say."""
+
+    feature_norm: str | None
+    signature_norm: str | None
+
+
+CLASSIFIER = Constraint(
+    "a zero-shot classifier such as SAEClassifier(signatures), or a pipeline that ends in one",
+    lambda value: isinstance(last_step(value), ZeroShotClassifier),
+)
 
 
 def remedy(classes: NDArray, table: Signatures) -> str:

@@ -3,40 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from zslearn._parameters import Either, Instance, Number, Whole, check_parameters
-from zslearn.core.confidence import MEASURES, confidence_measures
+from zslearn._pipelines import frozen, last_step, steps_before
+from zslearn.core.confidence import MEASURES
 from zslearn.core.fitting import all_or_nothing
 from zslearn.core.threads import limits_blas
-from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import ClassKFold
 from zslearn.signatures import Signatures
-from zslearn.zero_shot.base import Features, ZeroShotClassifier
-from zslearn.zero_shot.candidates import queries_of, score_queries
-from zslearn.zero_shot.explanation import Explanation
+from zslearn.zero_shot.base import CLASSIFIER, ZeroShotClassifier
 from zslearn.zero_shot.held_out import (
     COEFFICIENTS,
     LEARNED,
     HeldOut,
-    Rejection,
+    RejectionRule,
     choose_gamma,
-    confidence_of_measures,
     held_out_folds,
     learned_temperatures,
 )
-from zslearn.zero_shot.inputs import as_signatures, is_plain, refuses_weights
-from zslearn.zero_shot.pipelines import CLASSIFIER, features_of, frozen, last_step, steps_before
-from zslearn.zero_shot.scoring import ForEachSetting, ScoreForm, in_each_setting, is_auto
+from zslearn.zero_shot.inputs import as_signatures, refuses_sample_weight
+from zslearn.zero_shot.scoring import (
+    Biased,
+    Calibration,
+    ForEachSetting,
+    InputGuard,
+    Scorer,
+    Stepped,
+    in_each_setting,
+    is_auto,
+)
 from zslearn.zero_shot.tags import ZeroShotTags
 
 MAX_FOLDS = 10
@@ -207,7 +210,7 @@ class CalibratedStacking(ZeroShotClassifier):
         """What is subtracted from the scores of seen classes, `gamma_`."""
         return self.gamma_
 
-    @refuses_weights
+    @refuses_sample_weight
     @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any) -> CalibratedStacking:
@@ -278,6 +281,19 @@ class CalibratedStacking(ZeroShotClassifier):
         self._classifier.add_classes(new)
         return self
 
+    def scorer(self) -> Scorer:
+        """Return the scorer of the classifier, behind its steps and less the bias."""
+        steps = steps_before(self.estimator_)
+        inner = Stepped(self._classifier.scorer(), steps, InputGuard.of(self, self._finite()))
+        return Biased(inner, self.gamma_, self.seen_classes_)
+
+    @property
+    def calibration(self) -> Calibration:
+        """How scores become probabilities and rejections, as learned on folds."""
+        return Calibration(
+            self.temperature_, self.threshold_, self.confidence, self.confidence_, self.reject_label
+        )
+
     def _folds(self, X: Any, y: NDArray) -> Iterator[HeldOut]:
         """Yield what the classifier says of held-out classes, if anything is to be learned."""
         given = (self.gamma, self.temperature, self.threshold)
@@ -311,31 +327,12 @@ class CalibratedStacking(ZeroShotClassifier):
 
     def _fit_threshold(self, folds: Sequence[HeldOut]) -> None:
         """Learn the confidence, and the threshold on it, on folds with unknown classes."""
-        rule = Rejection(self.confidence, self.max_rejected, self.reject_cost, self.random_state)
+        rule = RejectionRule(
+            self.confidence, self.max_rejected, self.reject_cost, self.random_state
+        )
         self.confidence_, thresholds = rule.learn(folds, self.gamma_, self.temperature_)
         given = not is_auto(self.threshold)
         self.threshold_ = in_each_setting(self.threshold) if given else thresholds
-
-    def _setting(self, names: NDArray) -> str:
-        return "all" if np.isin(names, self.seen_classes_).any() else "unseen"
-
-    def _to_probabilities(self, scores: NDArray, names: NDArray) -> NDArray:
-        temperature = self.temperature_[self._setting(names)]
-        return softmax(scores.astype(np.float64) / temperature, axis=1)
-
-    def _confidence(self, scores: NDArray, names: NDArray) -> NDArray:
-        setting = self._setting(names)
-        measures = confidence_measures(scores, self.temperature_[setting])
-        return confidence_of_measures(measures, self.confidence, self.confidence_.get(setting))
-
-    def _rejects(self, scores: NDArray, names: NDArray) -> NDArray[np.bool_]:
-        threshold = self.threshold_[self._setting(names)]
-        if threshold is None:
-            raise InvalidInputError(
-                "no threshold could be learned: that takes signatures, four training classes and "
-                "several samples of each. Give a number as threshold=."
-            )
-        return self._confidence(scores, names) < threshold
 
     def _n_folds(self, classes: NDArray) -> int:
         """Return the number of folds, or 0 if none can be made."""
@@ -348,18 +345,6 @@ class CalibratedStacking(ZeroShotClassifier):
         wanted = round((len(classes) + unseen) / unseen) if unseen else 5
         return int(np.clip(wanted, 2, min(MAX_FOLDS, most)))
 
-    def _ready_rows(self, X: Any) -> Any:
-        if not is_plain(X, self):
-            X = validate_data(
-                self,
-                X,
-                reset=False,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                ensure_all_finite=self._finite(),
-            )
-        return self._classifier._ready_rows(features_of(self.estimator_, X))
-
     @property
     def _classifier(self) -> ZeroShotClassifier:
         """The fitted classifier, the last step if there is a pipeline."""
@@ -369,38 +354,6 @@ class CalibratedStacking(ZeroShotClassifier):
     def _finite(self) -> bool | str:
         """Leave NaN to the steps of a pipeline, one of which may fill it in."""
         return "allow-nan" if isinstance(self.estimator, Pipeline) else True
-
-    def _prepared(self, names: NDArray, vectors: NDArray) -> tuple[Any, NDArray]:
-        return self._classifier._prepared(names, vectors), self._biases(names)
-
-    def _biases(self, names: NDArray) -> NDArray:
-        """Return what is subtracted from the scores of each class."""
-        return self.gamma_ * np.isin(names, self.seen_classes_)
-
-    def _explained(self, X: Features, name: Any, vector: NDArray) -> Explanation:
-        why = self._classifier._explained(X, name, vector)
-        bias = float(self._biases(np.array([name]))[0])
-        return Explanation.of(why.dimensions, why.contributions, why.offset - bias, why.deviations)
-
-    def _encode(self, X: Features) -> NDArray:
-        return self._classifier._encode(X)
-
-    def _score(self, X: Features, prepared: tuple[Any, NDArray]) -> NDArray:
-        return self._score_queries(self._queries(X), prepared)
-
-    def _queries(self, X: Features) -> Any:
-        return queries_of(self._classifier, X)
-
-    def _score_queries(self, queries: Any, prepared: tuple[Any, NDArray]) -> NDArray:
-        inner, bias = prepared
-        scores = score_queries(self._classifier, queries, inner)
-        return scores - bias.astype(scores.dtype)
-
-    def _form(self, prepared: tuple[Any, NDArray]) -> ScoreForm:
-        inner, bias = prepared
-        form = self._classifier._form(inner)
-        total = bias if form.bias is None else form.bias + bias
-        return replace(form, steps=steps_before(self.estimator_) + form.steps, bias=total)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from zslearn._parameters import Either, Number, Whole
 from zslearn._progress import report
 from zslearn.core.descent import Descent, Parameters, Trace, batch_size_for, descend
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.base import Features, NormalizedMethod, dense
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -68,7 +68,7 @@ class Learned:
         return self.trace.parameters
 
 
-class GradientClassifier(ZeroShotClassifier):
+class GradientClassifier(NormalizedMethod):
     """Base of classifiers trained by mini-batches.
 
     A method names the parameters that may be "cv" in `grids`, the preferred value first, and
@@ -141,14 +141,18 @@ class GradientClassifier(ZeroShotClassifier):
         self.n_epochs_ = int(learned.point["epochs"])
         self.loss_curve_ = np.array(learned.trace.losses)
 
-    def _prepare(self, S: NDArray) -> Any:
+    def represent(self, rows: Features) -> NDArray:
+        X = dense(rows)
+        scaled = (X - self.feature_mean_.astype(X.dtype)) * X.dtype.type(self.feature_scale_)
+        return np.asarray(scaled)
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> Any:
+        S = self._unit_signatures(names, vectors)
         return (S - self.signature_mean_) * self.signature_scale_
 
-    def _score(self, X: Features, prepared: Any) -> NDArray:
-        rows = dense(X)
-        rows = (rows - self.feature_mean_.astype(rows.dtype)) * rows.dtype.type(self.feature_scale_)
-        parameters = {name: v.astype(rows.dtype) for name, v in self.parameters_.items()}
-        return self._scores(parameters, rows, prepared.astype(rows.dtype))
+    def compare(self, queries: Any, classes: Any) -> NDArray:
+        parameters = {name: v.astype(queries.dtype) for name, v in self.parameters_.items()}
+        return self._scores(parameters, queries, classes.astype(queries.dtype))
 
     def _learn(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> Learned:
         """Choose setting and number of epochs on held-out classes, then train on all classes."""

@@ -11,20 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from zslearn._parameters import Constraint, Number, Numbers
+from zslearn._pipelines import features_of, last_step
 from zslearn.core.confidence import (
     MEASURES,
     Labelled,
     confidence_measures,
     fit_confidence,
     fit_temperature,
-    learned_confidence,
     threshold_for_cost,
     threshold_for_share,
 )
 from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
 from zslearn.model_selection import Choice, ClassKFold, choose
-from zslearn.zero_shot.pipelines import features_of, last_step
-from zslearn.zero_shot.scoring import SETTINGS
+from zslearn.zero_shot.scoring import CANDIDATE_SETTINGS, confidence_of_measures
 
 # Held-out samples of a fold that temperature and threshold are learned from; a draw of more of
 # them would not change the second digit.
@@ -129,7 +128,7 @@ def held_out_folds(prototype: Any, X: Any, y: NDArray[Any], folds: ClassKFold) -
 def learned_temperatures(folds: Sequence[HeldOut], gamma: float) -> dict[str, float]:
     """Return the temperature of each setting; that of all candidates, or 1, where there is none."""
     learned: dict[str, float] = {}
-    for setting in SETTINGS:
+    for setting in CANDIDATE_SETTINGS:
         parts = [fold.labelled(setting, gamma) for fold in folds]
         parts = [part for part in parts if part.scores.shape[1] > 1]
         learned[setting] = fit_temperature(parts) if parts else learned.get("all", 1.0)
@@ -222,7 +221,7 @@ class Answers(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rejection:
+class RejectionRule:
     """How the confidence of answers is found, and how many answers it may cost.
 
     Attributes
@@ -264,7 +263,7 @@ class Rejection:
             None if there is no fold with an unknown class and two candidates.
         """
         coefficients, thresholds = self._given(), dict[str, float | None]()
-        for setting in SETTINGS:
+        for setting in CANDIDATE_SETTINGS:
             answers = open_answers(folds, setting, gamma, temperatures[setting], self.random_state)
             if answers is None:
                 thresholds[setting] = thresholds.get("all")
@@ -339,12 +338,3 @@ def open_answers(
             weights = fold.side_weights(rows, unknown)
             found.append((measures, np.isin(y, candidates), answer == y, weights))
     return Answers(*map(np.concatenate, zip(*found, strict=True))) if found else None
-
-
-def confidence_of_measures(
-    measures: NDArray[np.float64], kind: Any, coefficients: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
-    """Return a learned mixture of measures, or one of them: the best score where none is named."""
-    if coefficients is not None:
-        return learned_confidence(measures, coefficients)
-    return measures[:, MEASURES.index(kind) if kind in MEASURES else 0]

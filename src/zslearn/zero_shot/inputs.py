@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -11,9 +10,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.utils.validation import validate_data
 
 from zslearn._parameters import Constraint, check_value
-from zslearn.core.nearest import well_scaled
 from zslearn.exceptions import (
     InvalidInputError,
     InvalidTypeError,
@@ -21,10 +20,6 @@ from zslearn.exceptions import (
     ZslearnWarning,
 )
 from zslearn.signatures import Signatures
-
-# So many numbers are looked at faster than scikit-learn finds out what holds them.
-FEW = 2**14
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def is_table(table: Any) -> bool:
@@ -53,26 +48,35 @@ def is_cv(value: Any) -> bool:
     return isinstance(value, str) and value == "cv"
 
 
-def single(X: Any) -> Any:
+def half_to_float32(X: Any) -> Any:
     """Return half precision as single; scikit-learn would make it double."""
     half = isinstance(X, np.ndarray) and X.dtype == np.float16
     return X.astype(np.float32) if half else X
 
 
-def is_plain(X: Any, model: Any) -> bool:
-    """Say whether samples are a few finite rows that scikit-learn would return as they are.
+def check_features(X: Any, estimator: Any, finite: bool | str = True) -> Any:
+    """Return samples to predict as an array or a sparse matrix, checked by scikit-learn.
 
-    Its checks take longer than all the rest of an answer to one row, as servers are asked for.
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Samples.
+    estimator : estimator
+        Which has `n_features_in_`, and `feature_names_in_` if it was fitted on a data frame.
+    finite : bool or "allow-nan", default=True
+        Whether NaN is refused.
+
+    Returns
+    -------
+    {ndarray, sparse matrix} of shape (n_samples, n_features)
     """
-    return (
-        type(X) is np.ndarray
-        and X.dtype in _FLOATS
-        and X.ndim == 2
-        and 0 < X.size <= FEW
-        and X.shape[1] == getattr(model, "n_features_in_", None)
-        and not hasattr(model, "feature_names_in_")
-        # One product in place of a look at every number; where it overflows, scikit-learn looks.
-        and math.isfinite(np.vdot(X, X))
+    return validate_data(
+        estimator,
+        half_to_float32(X),
+        reset=False,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=finite,
     )
 
 
@@ -108,24 +112,10 @@ def one_row(x: Any) -> Any:
     return row.reshape(1, -1)
 
 
-def normalized_signatures(vectors: NDArray, names: NDArray, norm: str | None) -> NDArray:
-    """Scale each signature to unit length if `norm` is "l2"; a signature of zeros is refused."""
-    if norm is None:
-        return vectors
-    scaled, squares, _ = well_scaled(vectors)
-    if not squares.all():
-        raise InvalidInputError(
-            f"the signature of class {names[(squares == 0).argmax()]!s} holds only zeros, so it "
-            "has no direction to compare. Give it values, drop the class, or use "
-            "signature_norm=None."
-        )
-    return np.asarray(scaled * (1.0 / np.sqrt(squares))[:, None])
-
-
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
-def refuses_weights(fit: Fit) -> Fit:
+def refuses_sample_weight(fit: Fit) -> Fit:
     """Decorate a ``fit(X, y)`` so that it refuses weights in one line that says who takes them.
 
     The signature stays without ``sample_weight``, which is how scikit-learn knows.
@@ -133,7 +123,7 @@ def refuses_weights(fit: Fit) -> Fit:
     Examples
     --------
     >>> class Learner:
-    ...     @refuses_weights
+    ...     @refuses_sample_weight
     ...     def fit(self, X, y):
     ...         return self
     >>> Learner().fit([[1.0]], ["cat"], sample_weight=[1.0])  # doctest: +ELLIPSIS

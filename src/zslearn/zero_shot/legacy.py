@@ -19,7 +19,7 @@ from zslearn._parameters import Either, Number
 from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores, unit_rows
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.base import Features, ZeroShotMethod, dense
 from zslearn.zero_shot.tags import ZeroShotTags
 
 _PAPER = "Kodirov, Xiang & Gong, CVPR 2017; the authors' released demo"
@@ -27,7 +27,7 @@ _PAPER = "Kodirov, Xiang & Gong, CVPR 2017; the authors' released demo"
 _MIN_BATCH = 30
 
 
-class _LegacySAE(ZeroShotClassifier):
+class _LegacySAE(ZeroShotMethod):
     """What the three demos share: one W, found with a fixed λ, for both directions."""
 
     parameter_constraints: ClassVar = {
@@ -100,15 +100,17 @@ class LegacyAwA(_LegacySAE):
         gram = moments.gram * np.outer(scale, scale)
         return replace(moments, sums=moments.sums * scale, gram=gram)
 
-    def _prepare(self, S: NDArray) -> NDArray:
-        per_attribute = unit_rows(S.T).T
+    def represent(self, rows: Features) -> NDArray:
+        return rows @ unit_rows(self.coef_).T if self.direction == "encode" else rows
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
+        per_attribute = unit_rows(vectors.T).T
         if self.direction == "encode":
             return per_attribute
         return unit_rows((per_attribute @ unit_rows(self.coef_)).T).T
 
-    def _score(self, X: Features, prepared: NDArray) -> NDArray:
-        queries = X @ unit_rows(self.coef_).T if self.direction == "encode" else X
-        return scores(queries, prepared, "cosine")
+    def compare(self, queries: Features, classes: NDArray) -> NDArray:
+        return scores(queries, classes, "cosine")
 
 
 class _Projected(_LegacySAE):
@@ -125,6 +127,10 @@ class _Projected(_LegacySAE):
         self.projection_ = P
         gram = P.T @ moments.gram @ P
         return replace(moments, sums=moments.sums @ P, gram=gram, origin=np.zeros(P.shape[1]))
+
+    def represent(self, rows: Features) -> NDArray:
+        projected = dense(rows) @ self.projection_
+        return np.asarray(projected @ self.coef_.T if self.direction == "encode" else projected)
 
 
 class LegacyCUB(_Projected):
@@ -172,14 +178,12 @@ class LegacyCUB(_Projected):
         self.lam = lam
         self.ridge = ridge
 
-    def _prepare(self, S: NDArray) -> NDArray:
+    def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
+        S = self._unit_signatures(names, vectors)
         return S if self.direction == "encode" else S @ self.coef_
 
-    def _score(self, X: Features, prepared: NDArray) -> NDArray:
-        queries = dense(X) @ self.projection_
-        if self.direction == "encode":
-            queries = queries @ self.coef_.T
-        return -_standardized(1.0 - scores(queries, prepared, "cosine"))
+    def compare(self, queries: NDArray, classes: NDArray) -> NDArray:
+        return -_standardized(1.0 - scores(queries, classes, "cosine"))
 
 
 class LegacyImNet2(_Projected):
@@ -226,15 +230,14 @@ class LegacyImNet2(_Projected):
         self.lam = lam
         self.ridge = ridge
 
-    def _prepare(self, S: NDArray) -> NDArray:
-        prototypes = S if self.direction == "encode" else S @ self.coef_
+    def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
+        prototypes = vectors if self.direction == "encode" else vectors @ self.coef_
         return _standardized(prototypes.T).T
 
-    def _score(self, X: Features, prepared: NDArray) -> NDArray:
-        queries = dense(X) @ self.projection_
-        if self.direction == "encode":
-            queries = _standardized(queries @ self.coef_.T)
-        return scores(queries, prepared, "cosine")
+    def compare(self, queries: NDArray, classes: NDArray) -> NDArray:
+        if self.direction == "encode":  # over the batch, so not before the batch is whole
+            queries = _standardized(queries)
+        return scores(queries, classes, "cosine")
 
 
 def _standardized(M: NDArray) -> NDArray:

@@ -16,11 +16,11 @@ from zslearn.core.rows import RowTransform, checked_weights, without_weightless
 from zslearn.core.threads import limit_blas_for, limits_blas
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
-from zslearn.zero_shot.base import Features, ZeroShotClassifier
+from zslearn.zero_shot.base import Features, NormalizedMethod
 from zslearn.zero_shot.search import folds_of_classes, parameter_folds
 
 
-class MomentClassifier(MomentLearner, ZeroShotClassifier):
+class MomentClassifier(MomentLearner, NormalizedMethod):
     """A zero-shot classifier that needs class counts, class sums and the Gram matrix alone.
 
     A method says whether it chooses parameters (`_chooses`) and learns from moments by fold

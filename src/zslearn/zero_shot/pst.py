@@ -13,8 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from zslearn._parameters import Either, Instance, Number, Whole
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
-from zslearn.zero_shot.candidates import Candidates
+from zslearn.zero_shot.base import Features, NormalizedMethod, ZeroShotClassifier, dense
 from zslearn.zero_shot.posterior.similarity import ConSEClassifier
 from zslearn.zero_shot.recognizer import Recognizer
 from zslearn.zero_shot.tags import ZeroShotTags
@@ -24,7 +23,7 @@ GRAPHS = ("scores", "features")
 _STEPS = 60
 
 
-class PSTClassifier(ZeroShotClassifier):
+class PSTClassifier(NormalizedMethod):
     """Propagated semantic transfer (Rohrbach, Ebert and Schiele, NIPS 2013).
 
     A zero-shot classifier scores the whole test batch; for each class the most confident share of
@@ -125,14 +124,16 @@ class PSTClassifier(ZeroShotClassifier):
         check_is_fitted(self)
         return clone(self).set_params(estimator=self.estimator_.frozen())
 
-    def _prepared(self, names: NDArray, vectors: NDArray) -> Recognizer:
-        return Recognizer(Candidates.of(self.estimator_, names, vectors))
+    def prepare(self, names: NDArray, vectors: NDArray) -> Recognizer:
+        return self.estimator_._recognizer_of(names, vectors)
 
-    def _score(self, X: Features, prepared: Recognizer) -> NDArray:
-        first = prepared.scores(X)
+    def compare(self, queries: Features, classes: Recognizer) -> NDArray:
+        first = classes.scores(queries)
         P = softmax(_standardized(first), axis=1)
         labels = confident_labels(P, float(self.share))
-        points, metric = (P, "manhattan") if self.graph == "scores" else (dense(X), "euclidean")
+        points, metric = (
+            (P, "manhattan") if self.graph == "scores" else (dense(queries), "euclidean")
+        )
         graph = neighbor_graph(points, int(self.n_neighbors), metric)
         # The prior probabilities break ties of samples that no label reaches.
         return propagated(graph, labels, float(self.alpha)) + 1e-9 * P

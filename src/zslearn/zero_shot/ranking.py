@@ -17,7 +17,7 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.gradient import GradientClassifier, Learned, Scaling
-from zslearn.zero_shot.scoring import Branch, ScoreForm
+from zslearn.zero_shot.scoring import Branch, LinearForm
 from zslearn.zero_shot.search import (
     Choice,
     Fold,
@@ -101,19 +101,24 @@ class BilinearClassifier(GradientClassifier):
         self.feature_mean_ = learned.scaling.feature_mean
         self._keep_choice(learned)
 
-    def _prepare(self, S: NDArray) -> Targets:
-        classifiers = S @ self.coef_
+    def represent(self, rows: Features) -> Features:
+        return rows
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> Targets:
+        # (x − μ)ᵀ W s_c is a product of x with W s_c, less that of μ.
+        classifiers = self._unit_signatures(names, vectors) @ self.coef_
         return Targets.of(classifiers, "dot", -(classifiers @ self.feature_mean_))
 
-    def _score(self, X: Features, prepared: Targets) -> NDArray:
-        return prepared.scores(X)
+    def compare(self, queries: Features, classes: Targets) -> NDArray:
+        return classes.scores(queries)
 
-    def _form(self, prepared: Targets) -> ScoreForm:
-        return ScoreForm((Branch(None, prepared),), self.feature_norm)
-
-    def _explain(self, X: Features, s: NDArray) -> Explanation:
-        contributions = s * (self.coef_ @ (X[0] - self.feature_mean_))
+    def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
+        s = self._unit_signatures([name], vector[None])[0]
+        contributions = s * (self.coef_ @ (rows[0] - self.feature_mean_))
         return Explanation.of(self.signatures_.dimensions, contributions)
+
+    def linear_form(self, classes: Targets) -> LinearForm:
+        return LinearForm((Branch(None, classes),), self.feature_norm)
 
 
 def folded(learned: Learned) -> NDArray:
@@ -245,7 +250,7 @@ class SJEClassifier(BilinearClassifier):
         self.space_weights = space_weights
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
-        X, S = dense(X), self._in_blocks(self.seen_signatures_)
+        X, S = dense(X), self.seen_signatures_
         spaces = self._spaces()
         learned, results = [], {}
         for name, columns in spaces.items():
@@ -261,24 +266,18 @@ class SJEClassifier(BilinearClassifier):
         parts = zip(weights, learned, strict=True)
         self.coef_ = np.concatenate([weight * folded(part) for weight, part in parts])
 
-    def _prepare(self, S: NDArray) -> Targets:
-        return super()._prepare(self._in_blocks(S))
-
-    def _explain(self, X: Features, s: NDArray) -> Explanation:
-        return super()._explain(X, self._in_blocks(s[None])[0])
+    def _unit_signatures(self, names: Any, vectors: NDArray) -> NDArray:
+        """Return normalized signatures with every block of unit length, if there are several."""
+        S, spaces = super()._unit_signatures(names, vectors), self._spaces()
+        if len(spaces) == 1:
+            return S
+        return np.hstack([unit_rows(S[:, columns]) for columns in spaces.values()])
 
     def _spaces(self) -> dict[str, slice]:
         """Columns of each semantic space; one space unless signatures were joined."""
         blocks = dict(self.signatures_.blocks)
         whole = {"signatures": slice(0, self.signatures_.n_dimensions)}
         return blocks if len(blocks) > 1 else whole
-
-    def _in_blocks(self, S: NDArray) -> NDArray:
-        """Every block scaled to unit length, if there are several."""
-        spaces = self._spaces()
-        if len(spaces) == 1:
-            return S
-        return np.hstack([unit_rows(S[:, columns]) for columns in spaces.values()])
 
     def _weights(
         self, X: NDArray, y: NDArray, S: NDArray, learned: list[Learned]

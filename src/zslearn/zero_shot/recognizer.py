@@ -1,14 +1,17 @@
-"""The recognizer: a fitted map and a fixed set of candidates that answer from any thread."""
+"""The recognizer: a scorer and a fixed set of candidates that answer from any thread."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from zslearn._optional import warn_renamed
 from zslearn.core.nearest import SCORE_BYTES, best_columns, row_blocks
+from zslearn.core.rows import LazyRows
 from zslearn.core.threads import map_blocks
 from zslearn.exceptions import (
     ImmutableError,
@@ -18,10 +21,10 @@ from zslearn.exceptions import (
 )
 from zslearn.metrics.accuracy import checked_k
 from zslearn.signatures import Signatures
-from zslearn.zero_shot.candidates import Block, Candidates, ReadySamples, made_ready, score
+from zslearn.zero_shot.candidates import Block, Candidates
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import one_row
-from zslearn.zero_shot.scoring import ScoreForm
+from zslearn.zero_shot.scoring import Calibration, LinearForm, Scorer
 
 
 class Ranking(NamedTuple):
@@ -39,7 +42,88 @@ class Ranking(NamedTuple):
     scores: NDArray
 
 
-def with_label(
+class Facts(NamedTuple):
+    """What a recognizer knows besides scoring.
+
+    Attributes
+    ----------
+    method : str
+        Name of the class of the classifier.
+    n_features : int
+        Length of a sample.
+    seen : ndarray of shape (n_seen,)
+        Classes with training samples.
+    table : Signatures
+        Every class that can be predicted; the names and blocks of the dimensions.
+    one_hot : bool
+        Whether signatures only number the classes, so that none can be described.
+    calibration : Calibration
+        How sure answers are.
+    """
+
+    method: str
+    n_features: int
+    seen: NDArray
+    table: Signatures
+    one_hot: bool
+    calibration: Calibration
+
+
+class ReadySamples:
+    """Samples as one scorer compares them; made by ``recognizer.ready(X)``.
+
+    The recognizer that made them takes them in place of features, and so does every one that came
+    from it by `replace`, `without` or `among`.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        The scorer of the recognizer.
+    shape : tuple of int
+        Shape of the features they were made of.
+    queries : array, or mapping or tuple of arrays
+        What the scorer compares with classes.
+
+    Examples
+    --------
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.zero_shot import SAEClassifier
+    >>> data = make_zero_shot(random_state=0)
+    >>> recognizer = SAEClassifier(data.signatures, lam=1.0).fit(data.X, data.y).recognizer()
+    >>> ready = recognizer.ready(data.X)
+    >>> new = recognizer.replace("new", data.signatures.vectors[:2].mean(axis=0))
+    >>> new.column(ready, "new").shape == (len(data.X),)
+    True
+    """
+
+    __slots__ = ("queries", "scorer", "shape")
+
+    def __init__(self, scorer: Scorer, shape: tuple[int, int], queries: Any) -> None:
+        self.scorer = scorer
+        self.shape = shape
+        self.queries = queries
+
+    def __getitem__(self, rows: Any) -> ReadySamples:
+        n = len(np.arange(self.shape[0])[rows])
+        return ReadySamples(self.scorer, (n, self.shape[1]), _part(self.queries, rows))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"ReadySamples({len(self)} samples)"
+
+
+def _part(queries: Any, rows: Any) -> Any:
+    """Return some rows of every array of queries."""
+    if isinstance(queries, Mapping):
+        return {key: _part(query, rows) for key, query in queries.items()}
+    if isinstance(queries, tuple):
+        return tuple(_part(query, rows) for query in queries)
+    return queries[rows]
+
+
+def with_reject_label(
     answers: NDArray[Any], rejected: NDArray[np.bool_], label: Any, classes: NDArray[Any]
 ) -> NDArray[Any]:
     """Return answers in which rejected ones are replaced by a label that is no class."""
@@ -94,28 +178,34 @@ class Recognizer:
     """
 
     names: NDArray
-    _model: Any
+    _scorer: Scorer
     _candidates: Candidates
+    _facts: Facts
 
-    def __init__(self, candidates: Candidates) -> None:
+    def __init__(self, candidates: Candidates, facts: Facts) -> None:
         candidates.names.flags.writeable = False
-        vars(self).update(names=candidates.names, _model=candidates.model, _candidates=candidates)
+        vars(self).update(
+            names=candidates.names,
+            _scorer=candidates.scorer,
+            _candidates=candidates,
+            _facts=facts,
+        )
 
     @property
     def seen(self) -> NDArray[np.bool_]:
         """Which candidates had training samples."""
-        return np.isin(self.names, self._model.seen_classes_)
+        return np.isin(self.names, self._facts.seen)
 
     @property
     def n_features(self) -> int:
         """Length of a sample."""
-        return int(self._model.n_features_in_)
+        return self._facts.n_features
 
     @property
     def signatures(self) -> Signatures:
         """The signatures of the candidates, as they were given."""
-        table: Signatures = self._model.signatures_
-        names = self.names.astype(str) if self._model.signatures is None else self.names
+        table = self._facts.table
+        names = self.names.astype(str) if self._facts.one_hot else self.names
         return Signatures(names, self._candidates.vectors, table.dimensions, blocks=table.blocks)
 
     def rank(self, X: Any, k: int = 5) -> Ranking:
@@ -134,13 +224,7 @@ class Recognizer:
             Names and scores of shape (n_samples, k), best first, ties in candidate order.
         """
         rows = self._rows(X)
-        k = checked_k(k, len(self.names))
-        first, *rest = (self._best(rows, block, k) for block in self._candidates.blocks())
-        best, scores = first
-        for found, values in rest:
-            best, scores = np.hstack([best, found]), np.hstack([scores, values])
-            order, scores = best_columns(scores, min(k, scores.shape[1]))
-            best = np.take_along_axis(best, order, axis=1)
+        best, scores = self._best(rows, checked_k(k, len(self.names)))
         return Ranking(self.names[best], scores)
 
     def predict(self, X: Any, *, reject: bool = False, reject_label: Any = None) -> NDArray:
@@ -160,11 +244,11 @@ class Recognizer:
         ndarray of shape (n_samples,)
         """
         if not reject:
-            return self.rank(X, 1).names[:, 0]
-        scores = self.scores(X)
-        label = getattr(self._model, "reject_label", None) if reject_label is None else reject_label
-        rejected = self._model._rejects(scores, self.names)
-        return with_label(self.names[scores.argmax(axis=1)], rejected, label, self.names)
+            return self.names[self._best(self._rows(X), 1)[0][:, 0]]
+        calibration, scores = self._calibration(), self.scores(X)
+        label = calibration.reject_label if reject_label is None else reject_label
+        rejected = calibration.rejected(scores, self.seen)
+        return with_reject_label(self.names[scores.argmax(axis=1)], rejected, label, self.names)
 
     def probabilities(self, X: Any) -> NDArray:
         """Return the probability of each candidate; of a calibrated classifier, one to believe.
@@ -179,7 +263,7 @@ class Recognizer:
         ndarray of shape (n_samples, n_candidates)
             Rows sum to one.
         """
-        return self._model._to_probabilities(self.scores(X), self.names)
+        return self._facts.calibration.probabilities(self.scores(X), self.seen)
 
     def confidence(self, X: Any) -> NDArray:
         """Return how sure the best answer of each sample is, by a calibrated classifier.
@@ -194,7 +278,7 @@ class Recognizer:
         ndarray of shape (n_samples,)
             By default the probability that the answer is right; see `CalibratedStacking`.
         """
-        return self._model._confidence(self.scores(X), self.names)
+        return self._calibration().confidence(self.scores(X), self.seen)
 
     def rejected(self, X: Any) -> NDArray[np.bool_]:
         """Say which samples probably belong to no candidate, by a calibrated classifier.
@@ -208,7 +292,7 @@ class Recognizer:
         -------
         ndarray of bool of shape (n_samples,)
         """
-        return self._model._rejects(self.scores(X), self.names)
+        return self._calibration().rejected(self.scores(X), self.seen)
 
     def scores(self, X: Any) -> NDArray:
         """Return the score of each candidate; larger is better.
@@ -223,8 +307,11 @@ class Recognizer:
         ndarray of shape (n_samples, n_candidates)
         """
         rows = self._rows(X)
-        blocks = [self._all(rows, block) for block in self._candidates.blocks()]
-        return blocks[0] if len(blocks) == 1 else np.hstack(blocks)
+        found = [
+            np.concatenate(self._each(rows, block, np.asarray))
+            for block in self._candidates.blocks()
+        ]
+        return found[0] if len(found) == 1 else np.hstack(found)
 
     def ready(self, X: Any) -> ReadySamples:
         """Return samples checked, scaled and mapped once, to be scored while classes change.
@@ -240,7 +327,8 @@ class Recognizer:
             What `rank`, `scores` and `column` take in place of features, here and in every
             recognizer that comes from this one by `replace`, `without` or `among`.
         """
-        return made_ready(self._model, X)
+        rows = self._scorer.check_rows(X)
+        return ReadySamples(self._scorer, rows.shape, self._scorer.represent(_whole(rows)))
 
     def column(self, X: Any, name: Any) -> NDArray:
         """Return the scores of one candidate, without computing those of the others.
@@ -258,11 +346,11 @@ class Recognizer:
             Of a method whose tag `separable` is False, all scores are computed.
         """
         place = self._place(name)
-        if not self._model.zero_shot_tags.separable:
+        if not self._scorer.zero_shot_tags.separable:
             return self.scores(X)[:, place]
-        rows, prepared = self._rows(X), self._candidates.prepared_class(place)
-        parts = row_blocks(rows.shape[0], rows.shape[1] * 8)
-        return np.concatenate([score(self._model, rows[p], prepared)[:, 0] for p in parts])
+        prepared = self._scorer.prepare(self.names[[place]], self._candidates.vector(place)[None])
+        alone = Block(place, 1, partial(self._scorer.compare, classes=prepared))
+        return np.concatenate(self._each(self._rows(X), alone, np.asarray))[:, 0]
 
     def encode(self, X: Any) -> NDArray:
         """Return the semantics of samples: one estimate per dimension of the signatures.
@@ -278,7 +366,7 @@ class Recognizer:
             In the scale of the normalized signatures; of methods that map features to semantics,
             such as SAEClassifier.
         """
-        return self._model._encode(self._model._ready_rows(X))
+        return self._scorer.encode_rows(_whole(self._scorer.check_rows(X)))
 
     def explain(self, x: ArrayLike, name: Any) -> Explanation:
         """Return why a sample gets its score for one candidate.
@@ -296,24 +384,29 @@ class Recognizer:
             Contributions that sum, with the offset, to the score.
         """
         vector = self._candidates.vector(self._place(name))
-        return self._model._explained(self._model._ready_rows(one_row(x)), name, vector)
+        return self._scorer.decompose(self._scorer.check_rows(one_row(x)), name, vector)
 
-    def form(self) -> ScoreForm:
+    def linear_form(self) -> LinearForm:
         """Return the scores as products with class vectors, for other runtimes such as ONNX.
 
         Returns
         -------
-        ScoreForm
-            Of linear methods, of methods with linear class vectors, and of both calibrated.
+        LinearForm
+            Of linear methods, of methods with linear class vectors, and of both calibrated or
+            behind preparation steps.
         """
-        if self._model.zero_shot_tags.transductive:
+        if self._scorer.zero_shot_tags.transductive:
             raise InvalidInputError(
-                f"{type(self._model).__name__} looks at the whole batch of samples, so its scores "
-                "are no products of the features with class vectors."
+                f"{self._facts.method} looks at the whole batch of samples, so its scores are no "
+                "products of the features with class vectors."
             )
-        prepared = self._model._prepared(self.names, self._candidates.vectors)
-        form: ScoreForm = self._model._form(prepared)
-        return form
+        prepared = self._scorer.prepare(self.names, self._candidates.vectors)
+        return self._scorer.linear_form(prepared)
+
+    def form(self) -> LinearForm:
+        """Return `linear_form()`; the old name, for one more release."""
+        warn_renamed("form()", "linear_form()")
+        return self.linear_form()
 
     def replace(self, name: Any, vector: Any) -> Recognizer:
         """Return a recognizer in which one class has another signature; a new name is added.
@@ -330,7 +423,9 @@ class Recognizer:
         Recognizer
             Only the one class is prepared anew, unless the method's tag `separable` is False.
         """
-        return Recognizer(self._candidates.with_class(name, self._checked(name, vector)))
+        return Recognizer(
+            self._candidates.with_class(name, self._checked(name, vector)), self._facts
+        )
 
     def without(self, name: Any) -> Recognizer:
         """Return a recognizer that never answers with one of the candidates.
@@ -347,7 +442,7 @@ class Recognizer:
         place = self._place(name)
         if len(self.names) == 1:
             raise InvalidInputError(f"{name!s} is the only candidate; a recognizer needs one.")
-        return Recognizer(self._candidates.without(place))
+        return Recognizer(self._candidates.without(place), self._facts)
 
     def among(self, names: Sequence[Any]) -> Recognizer:
         """Return a recognizer that answers with some of the candidates only.
@@ -365,16 +460,16 @@ class Recognizer:
         places = [self._place(name) for name in names]
         if not places or len(set(places)) < len(places):
             raise InvalidInputError("candidates must be named, at least one, and each once.")
-        return Recognizer(self._candidates.among(np.array(places)))
+        return Recognizer(self._candidates.among(np.array(places)), self._facts)
 
     def _checked(self, name: Any, vector: Any) -> NDArray:
         """Return a signature in the order of the dimensions, or say what is wrong with it."""
-        if self._model.signatures is None:
+        if self._facts.one_hot:
             raise InvalidInputError(
                 "a classifier with one-hot signatures knows its training classes only; pass "
                 "signatures= to change or add classes."
             )
-        table = self._model.signatures_
+        table = self._facts.table
         row = Signatures.from_dict({name: vector}, table.dimensions)
         if row.names.dtype.kind != table.names.dtype.kind:
             kind = "text" if table.names.dtype.kind == "U" else "whole numbers"
@@ -382,8 +477,14 @@ class Recognizer:
         return row.vectors[0]
 
     def _rows(self, X: Any) -> Any:
-        """Return samples as the model scores them."""
-        return X.of(self._model) if isinstance(X, ReadySamples) else self._model._ready_rows(X)
+        """Return samples as the scorer takes them, or those that are ready for it."""
+        if not isinstance(X, ReadySamples):
+            return self._scorer.check_rows(X)
+        if X.scorer is not self._scorer:
+            raise InvalidInputError(
+                f"{X!r} were made ready by another recognizer; call ready of this one."
+            )
+        return X
 
     def _place(self, name: Any) -> int:
         place = self._candidates.place(name)
@@ -392,31 +493,46 @@ class Recognizer:
             raise UnknownClassError([name], self.names.tolist(), remedy)
         return place
 
-    def _parts(self, X: Any, block: Block) -> Iterator[slice]:
-        """Parts of the samples of bounded memory; a transductive method gets the batch whole."""
-        if self._model.zero_shot_tags.transductive:
-            return iter([slice(0, X.shape[0])])
-        return row_blocks(X.shape[0], max(block.size, X.shape[1]) * 8, SCORE_BYTES)
+    def _best(self, rows: Any, k: int) -> tuple[NDArray[np.intp], NDArray]:
+        """Numbers and scores of the k best candidates of each sample, over all blocks."""
+        best: Any = None
+        for block in self._candidates.blocks():
+            found = self._each(rows, block, partial(best_columns, k=min(k, block.size)))
+            places, scores = map(np.concatenate, zip(*found, strict=True))
+            places = places + block.start
+            if best is not None:  # the best of those so far and of this block
+                places, scores = np.hstack([best[0], places]), np.hstack([best[1], scores])
+                order, scores = best_columns(scores, min(k, scores.shape[1]))
+                places = np.take_along_axis(places, order, axis=1)
+            best = places, scores
+        return best
 
-    def _all(self, X: Any, block: Block) -> NDArray:
-        """Scores of the candidates of a block."""
-        parts = list(self._parts(X, block))
-        size = X.shape[0] * block.size
-        return np.concatenate(list(map_blocks(lambda rows: block.scores(X[rows]), parts, size)))
+    def _each(self, rows: Any, block: Block, work: Callable[[NDArray], Any]) -> list[Any]:
+        """Apply `work` to the scores of parts of the samples, in threads if that gains time.
 
-    def _best(self, X: Any, block: Block, k: int) -> tuple[NDArray[np.intp], NDArray]:
-        """Numbers and scores of the best candidates of a block."""
-        found = list(
-            map_blocks(
-                lambda rows: best_columns(block.scores(X[rows]), min(k, block.size)),
-                list(self._parts(X, block)),
-                X.shape[0] * block.size,
+        Parts are of bounded memory; a transductive method gets the batch whole.
+        """
+        scorer, n = self._scorer, rows.shape[0]
+        parts = [slice(0, n)]
+        if not scorer.zero_shot_tags.transductive:
+            parts = list(row_blocks(n, max(block.size, rows.shape[1]) * 8, SCORE_BYTES))
+
+        def scored(part: slice) -> Any:
+            some = rows[part]
+            ready = isinstance(some, ReadySamples)
+            return work(block.compare(some.queries if ready else scorer.represent(some)))
+
+        return list(map_blocks(scored, parts, n * block.size))
+
+    def _calibration(self) -> Calibration:
+        """Return how sure answers are, or refuse if that was not learned."""
+        if self._facts.calibration.threshold is None:
+            name = self._facts.method
+            raise InvalidInputError(
+                f"{name} has not learned how sure it is, nor when to reject; fit "
+                f"CalibratedStacking({name}(...)) instead."
             )
-        )
-        places, scores = (
-            found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
-        )
-        return places + block.start, scores
+        return self._facts.calibration
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise ImmutableError(
@@ -428,4 +544,9 @@ class Recognizer:
         return len(self.names)
 
     def __repr__(self) -> str:
-        return f"Recognizer({type(self._model).__name__}, {len(self)} candidates)"
+        return f"Recognizer({self._facts.method}, {len(self)} candidates)"
+
+
+def _whole(rows: Any) -> Any:
+    """Return rows in memory, also those that are normalized when they are used."""
+    return rows[:] if isinstance(rows, LazyRows) else rows

@@ -1,16 +1,279 @@
-"""Scores as products with class vectors: the form that other runtimes can compute."""
+"""What answers: a fitted method as a scorer, scorers around scorers, and how sure an answer is.
+
+A fitted method turns samples into *queries* and classes into *prepared classes*, independently of
+each other, and then compares the two. Whatever changes the answers of a method is a scorer around
+its scorer: preparation steps (`Stepped`), a bias against seen classes (`Biased`). How sure an
+answer is, is a value beside it (`Calibration`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 
+from zslearn._optional import warn_renamed
 from zslearn._parameters import Constraint
+from zslearn.core.confidence import MEASURES, confidence_measures, learned_confidence
 from zslearn.core.nearest import Targets, unit_rows
+from zslearn.core.rows import is_small_finite_array
+from zslearn.exceptions import InvalidInputError
+from zslearn.zero_shot.explanation import Explanation
+from zslearn.zero_shot.inputs import check_features
+from zslearn.zero_shot.tags import ZeroShotTags
+
+Rows = Any  # (n, d): ndarray, sparse matrix or LazyRows
+Queries = Any  # n rows: an array, or a dict or tuple of such
+Classes = Any  # c rows: arrays in a tuple, dict or dataclass; any state if not separable
+
+
+class Scorer(Protocol):
+    """A fitted method: samples and classes go in apart from each other, and are then compared.
+
+    d features, k dimensions of signatures, n samples, c classes. A scorer never writes to itself,
+    so that any number of threads may ask it.
+    """
+
+    @property
+    def zero_shot_tags(self) -> ZeroShotTags:
+        """Facts about the method; `separable`, `transductive` and `min_batch` are relied on."""
+
+    def check_rows(self, X: Any) -> Rows:
+        """(n, d) as the user gave them -> (n, d) validated and normalized; large ones lazily."""
+
+    def represent(self, rows: Rows) -> Queries:
+        """(n, d) -> what is compared with classes: an array with n rows, or a dict of such."""
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> Classes:
+        """C names and raw signatures (c, k) -> arrays with c rows, in a tuple, dict or dataclass.
+
+        Done once for a set of candidates. Unless the tag `separable` is False, a row depends on its
+        own class alone, so that one class can be replaced without the others.
+        """
+
+    def compare(self, queries: Queries, classes: Classes) -> NDArray:
+        """-> scores (n, c), larger is better."""
+
+    def decompose(self, rows: Rows, name: Any, vector: NDArray) -> Explanation:
+        """One sample (1, d), one raw signature (k,) -> its score as a sum."""
+
+    def linear_form(self, classes: Classes) -> LinearForm:
+        """-> the same scores as products with class vectors."""
+
+    def encode_rows(self, rows: Rows) -> NDArray:
+        """(n, d) -> (n, k), the estimated semantics of samples."""
+
+
+@dataclass(frozen=True, eq=False)
+class Delegate:
+    """A scorer that asks another one; a wrapper overrides what it changes."""
+
+    inner: Scorer
+
+    @property
+    def zero_shot_tags(self) -> ZeroShotTags:
+        return self.inner.zero_shot_tags
+
+    def check_rows(self, X: Any) -> Rows:
+        return self.inner.check_rows(X)
+
+    def represent(self, rows: Rows) -> Queries:
+        return self.inner.represent(rows)
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> Classes:
+        return self.inner.prepare(names, vectors)
+
+    def compare(self, queries: Queries, classes: Classes) -> NDArray:
+        return self.inner.compare(queries, classes)
+
+    def decompose(self, rows: Rows, name: Any, vector: NDArray) -> Explanation:
+        return self.inner.decompose(rows, name, vector)
+
+    def linear_form(self, classes: Classes) -> LinearForm:
+        return self.inner.linear_form(classes)
+
+    def encode_rows(self, rows: Rows) -> NDArray:
+        return self.inner.encode_rows(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class InputGuard:
+    """Raw samples are checked as scikit-learn does: number and names of features, finite numbers.
+
+    Attributes
+    ----------
+    owner : estimator
+        Whose name messages carry; it knows its parameters and its features, nothing learned.
+    finite : bool or "allow-nan"
+        Whether NaN is refused, or left to a step that fills it in.
+    """
+
+    owner: Any
+    finite: bool | str = True
+
+    @classmethod
+    def of(cls, estimator: Any, finite: bool | str = True) -> InputGuard:
+        """Make the guard of a fitted estimator."""
+        owner = object.__new__(type(estimator))
+        features = ("n_features_in_", "feature_names_in_")
+        owner.__dict__ = {
+            name: value
+            for name, value in vars(estimator).items()
+            if name in features or not name.endswith("_")
+        }
+        return cls(owner, finite)
+
+    def check(self, X: Any) -> Any:
+        """Return samples as an array or a sparse matrix of numbers, or refuse them."""
+        if is_small_finite_array(X, self.owner):
+            return X
+        return check_features(X, self.owner, self.finite)
+
+
+@dataclass(frozen=True, eq=False)
+class Stepped(Delegate):
+    """A scorer behind the fitted steps of a pipeline.
+
+    Attributes
+    ----------
+    steps : tuple of fitted transformers
+        What samples go through first.
+    guard : InputGuard or None
+        What checks samples before the steps; None if that was done.
+    """
+
+    steps: tuple[Any, ...] = ()
+    guard: InputGuard | None = None
+
+    def check_rows(self, X: Any) -> Rows:
+        X = X if self.guard is None else self.guard.check(X)
+        for step in self.steps:
+            X = step.transform(X)
+        return self.inner.check_rows(X)
+
+    def linear_form(self, classes: Classes) -> LinearForm:
+        form = self.inner.linear_form(classes)
+        return replace(form, steps=self.steps + form.steps)
+
+
+@dataclass(frozen=True, eq=False)
+class Biased(Delegate):
+    """A scorer that subtracts γ from the scores of seen classes (Chao et al., ECCV 2016)."""
+
+    gamma: float
+    seen: NDArray
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> Classes:
+        return self.inner.prepare(names, vectors), self.gamma * np.isin(names, self.seen)
+
+    def compare(self, queries: Queries, classes: Classes) -> NDArray:
+        inner, bias = classes
+        scores = self.inner.compare(queries, inner)
+        return np.asarray(scores - bias.astype(scores.dtype))
+
+    def decompose(self, rows: Rows, name: Any, vector: NDArray) -> Explanation:
+        why = self.inner.decompose(rows, name, vector)
+        bias = self.gamma * float(np.isin(name, self.seen))
+        return Explanation.of(why.dimensions, why.contributions, why.offset - bias, why.deviations)
+
+    def linear_form(self, classes: Classes) -> LinearForm:
+        inner, bias = classes
+        form = self.inner.linear_form(inner)
+        return replace(form, bias=bias if form.bias is None else form.bias + bias)
+
+
+# Candidates with seen classes among them, and candidates without: who competes decides how far
+# apart the best scores lie, so that everything about sureness is learned for both.
+CANDIDATE_SETTINGS = ("all", "unseen")
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """How scores become probabilities and rejections.
+
+    Attributes
+    ----------
+    temperature : mapping of str to float
+        T of ``softmax(scores / T)``, for candidates with seen classes ("all") and without
+        ("unseen").
+    threshold : mapping of str to float or None
+        Confidence below which an answer is rejected; None if nothing was learned about it.
+    measure : str or mapping
+        What the confidence is, where no coefficients say how measures are mixed.
+    coefficients : mapping of str to ndarray
+        Of a learned confidence.
+    reject_label : str, int or None
+        What rejected samples are called; None is "none of these", or -1.
+    """
+
+    temperature: Mapping[str, float] = field(
+        default_factory=lambda: dict.fromkeys(CANDIDATE_SETTINGS, 1.0)
+    )
+    threshold: Mapping[str, float | None] | None = None
+    measure: str | Mapping[str, ArrayLike] = "score"
+    coefficients: Mapping[str, NDArray] = field(default_factory=dict)
+    reject_label: Any = None
+
+    def probabilities(self, scores: NDArray, seen: NDArray[np.bool_]) -> NDArray:
+        """Scores (n, c), which candidates were seen (c,) -> probabilities (n, c)."""
+        temperature = self.temperature["all" if seen.any() else "unseen"]
+        return np.asarray(softmax(scores.astype(np.float64) / temperature, axis=1))
+
+    def confidence(self, scores: NDArray, seen: NDArray[np.bool_]) -> NDArray:
+        """Scores (n, c), which candidates were seen (c,) -> how sure the best of each is (n,)."""
+        setting = "all" if seen.any() else "unseen"
+        measures = confidence_measures(scores, self.temperature[setting])
+        return confidence_of_measures(measures, self.measure, self.coefficients.get(setting))
+
+    def rejected(self, scores: NDArray, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Scores (n, c), which candidates were seen (c,) -> which answers are too unsure (n,)."""
+        threshold = (self.threshold or {}).get("all" if seen.any() else "unseen")
+        if threshold is None:
+            raise InvalidInputError(
+                "no threshold could be learned: that takes signatures, four training classes and "
+                "several samples of each. Give a number as threshold=."
+            )
+        return np.asarray(self.confidence(scores, seen) < threshold)
+
+
+# Plain softmax, nothing rejected.
+UNCALIBRATED = Calibration()
+
+
+def confidence_of_measures(
+    measures: NDArray[np.float64], kind: Any, coefficients: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """Return a learned mixture of measures, or one of them: the best score where none is named."""
+    if coefficients is not None:
+        return learned_confidence(measures, coefficients)
+    return measures[:, MEASURES.index(kind) if kind in MEASURES else 0]
+
+
+class ForEachSetting(Constraint):
+    """A dict with a value for each setting, allowed by `each`."""
+
+    def __init__(self, each: Constraint) -> None:
+        def allows(value: Any) -> bool:
+            complete = isinstance(value, Mapping) and set(value) == set(CANDIDATE_SETTINGS)
+            return complete and all(map(each.allows, value.values()))
+
+        super().__init__(f"a dict of 'all' and 'unseen' to {each.words}", allows)
+
+
+def in_each_setting(value: Any) -> dict[str, float]:
+    """Return a number, or a dict of numbers, as one number for each setting."""
+    if isinstance(value, Mapping):
+        return {name: float(value[name]) for name in CANDIDATE_SETTINGS}
+    return dict.fromkeys(CANDIDATE_SETTINGS, float(value))
+
+
+def is_auto(value: Any) -> bool:
+    """Say whether a parameter is left to folds."""
+    return isinstance(value, str) and value == "auto"
 
 
 class Branch(NamedTuple):
@@ -29,8 +292,10 @@ class Branch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ScoreForm:
-    """The scores of a recognizer: the mean of one or two branches, minus a bias.
+class LinearForm:
+    """Scores as products with class vectors: what other runtimes, such as ONNX, can compute.
+
+    They are the mean of one or two branches, minus a bias.
 
     Attributes
     ----------
@@ -51,7 +316,7 @@ class ScoreForm:
     >>> from zslearn.zero_shot import SAEClassifier
     >>> data = make_zero_shot(random_state=0)
     >>> recognizer = SAEClassifier(data.signatures, lam=1.0).fit(data.X, data.y).recognizer()
-    >>> np.allclose(recognizer.form().scores(data.X), recognizer.scores(data.X))
+    >>> np.allclose(recognizer.linear_form().scores(data.X), recognizer.scores(data.X))
     True
     """
 
@@ -64,7 +329,7 @@ class ScoreForm:
     def scores(self, X: NDArray) -> NDArray:
         """Return the scores of raw samples, of shape (n_samples, n_candidates)."""
         for step in self.steps:
-            X = X if step is None or step == "passthrough" else step.transform(X)
+            X = step.transform(X)
         rows = unit_rows(X) if self.feature_norm == "l2" else X
         if self.power != 1.0:
             rows = np.sign(rows) * np.abs(rows) ** self.power
@@ -77,28 +342,8 @@ class ScoreForm:
         return scores if self.bias is None else scores - self.bias
 
 
-# Candidates with seen classes among them, and candidates without.
-SETTINGS = ("all", "unseen")
-
-
-class ForEachSetting(Constraint):
-    """A dict with a value for each setting, allowed by `each`."""
-
-    def __init__(self, each: Constraint) -> None:
-        def allows(value: Any) -> bool:
-            complete = isinstance(value, Mapping) and set(value) == set(SETTINGS)
-            return complete and all(map(each.allows, value.values()))
-
-        super().__init__(f"a dict of 'all' and 'unseen' to {each.words}", allows)
-
-
-def in_each_setting(value: Any) -> dict[str, float]:
-    """Return a number, or a dict of numbers, as one number for each setting."""
-    if isinstance(value, Mapping):
-        return {name: float(value[name]) for name in SETTINGS}
-    return dict.fromkeys(SETTINGS, float(value))
-
-
-def is_auto(value: Any) -> bool:
-    """Say whether a parameter is left to folds."""
-    return isinstance(value, str) and value == "auto"
+def __getattr__(name: str) -> Any:
+    if name == "ScoreForm":
+        warn_renamed("zslearn.zero_shot.scoring.ScoreForm", "LinearForm")
+        return LinearForm
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from zslearn._parameters import Constraint, Either, Number, Whole
 from zslearn.core.nearest import scores, unit_rows
 from zslearn.exceptions import InvalidInputError
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.base import Features, NormalizedMethod, dense
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -35,7 +35,7 @@ def is_matrix(words: Any) -> bool:
     return array.ndim == 2 and array.dtype.kind in "iuf"
 
 
-class SSVocClassifier(ZeroShotClassifier):
+class SSVocClassifier(NormalizedMethod):
     """Regression to signatures with a margin to an open vocabulary (SS-Voc).
 
     g(x) = W x is learned by L-BFGS from (Fu and Sigal; D(x, u) = ‖g(x) − u‖²)::
@@ -161,13 +161,15 @@ class SSVocClassifier(ZeroShotClassifier):
         )
         self.coef_ = W.T
 
-    def _prepare(self, S: NDArray) -> NDArray:
-        return S - self.signature_mean_
-
-    def _score(self, X: Features, prepared: NDArray) -> NDArray:
+    def represent(self, rows: Features) -> NDArray:
         offset = self.feature_mean_ @ self.coef_.T
-        encoded = np.asarray(X @ self.coef_.T.astype(X.dtype)) - offset.astype(X.dtype)
-        return scores(encoded, prepared, "cosine")
+        return np.asarray(rows @ self.coef_.T.astype(rows.dtype)) - offset.astype(rows.dtype)
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
+        return self._unit_signatures(names, vectors) - self.signature_mean_
+
+    def compare(self, queries: NDArray, classes: NDArray) -> NDArray:
+        return scores(queries, classes, "cosine")
 
     def _chosen(self, X: NDArray, y: NDArray[np.intp], S: NDArray, words: NDArray) -> float:
         """Choose λ on held-out classes; in the middle of the grid if there are none."""

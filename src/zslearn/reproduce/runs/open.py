@@ -17,7 +17,7 @@ from zslearn.model_selection import ClassKFold
 from zslearn.reproduce.runs.class_splits import class_split
 from zslearn.reproduce.specification import Run
 from zslearn.zero_shot import CalibratedStacking, make_classifier
-from zslearn.zero_shot.held_out import LEARNED, Rejection, held_out_folds
+from zslearn.zero_shot.held_out import LEARNED, RejectionRule, held_out_folds
 
 CONFIDENCES = (*LEARNED, *MEASURES)
 CURVE_POINTS = 100
@@ -60,7 +60,7 @@ def _stacks(data: ZeroShotDataset, task: Task, chosen: Any) -> dict[str, Calibra
     folds = list(held_out_folds(known, X, y, deal))
     stacks = {}
     for name in CONFIDENCES:
-        rule = Rejection(name, first.max_rejected, None, seed)
+        rule = RejectionRule(name, first.max_rejected, None, seed)
         mixed, found = rule.learn(folds, first.bias_, first.temperature_)
         threshold = {setting: value for setting, value in found.items() if value is not None}
         stacks[name] = CalibratedStacking(

@@ -54,8 +54,9 @@ class BatchStandardizedSAE(SAEClassifier):
         transductive=True, min_batch=30, reference=SAEClassifier.zero_shot_tags.reference
     )
 
-    def _score(self, X: Any, prepared: Any) -> NDArray[Any]:
-        scores = super()._score(X, prepared)
+    def compare(self, queries: Any, classes: Any) -> NDArray[Any]:
+        """Return scores of mean 0 and deviation 1 over the batch, class by class."""
+        scores = super().compare(queries, classes)
         deviation = scores.std(axis=0, ddof=1)
         centered = scores - scores.mean(axis=0)
         return np.divide(centered, deviation, out=np.zeros_like(centered), where=deviation > 0)

@@ -76,7 +76,7 @@ class Board:
         self.ready = recognizer.ready(X)
         self.n = len(self.ready)
         self._scored: dict[int, NDArray[np.float64]] = {}
-        self._separable = bool(self.ready.model.zero_shot_tags.separable)
+        self._separable = bool(self.ready.scorer.zero_shot_tags.separable)
         self.ids = np.empty(0, np.int32)
         self.seen = np.empty(0, bool)
         self.scores = np.empty((self.n, 0), np.float32)

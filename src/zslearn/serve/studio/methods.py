@@ -143,7 +143,7 @@ def linear_scores(classifier: ZeroShotClassifier) -> LinearScores | None:
     # The sum of two signatures must have the sum of their class vectors.
     probes = np.vstack([np.eye(k), np.ones(k)])
     try:
-        form = _with_rows(plain, probes).form()
+        form = _with_rows(plain, probes).linear_form()
     except InvalidInputError:
         return None
     if form.power != 1.0 or form.steps:

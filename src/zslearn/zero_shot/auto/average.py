@@ -7,24 +7,25 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from zslearn._parameters import Constraint, Either, check_parameters
+from zslearn._pipelines import (
+    features_of,
+    frozen,
+    last_step,
+    set_signatures,
+    steps_before,
+)
 from zslearn.core.fitting import all_or_nothing
 from zslearn.core.rows import LazyRows
 from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
-from zslearn.zero_shot.base import Features, ZeroShotClassifier
+from zslearn.zero_shot.base import CLASSIFIER, Features, ZeroShotMethod
 from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.inputs import as_signatures, refuses_weights, single
-from zslearn.zero_shot.pipelines import (
-    CLASSIFIER,
-    features_of,
-    frozen,
-    last_step,
-    set_signatures,
-)
+from zslearn.zero_shot.inputs import as_signatures, check_features, refuses_sample_weight
+from zslearn.zero_shot.scoring import Scorer, Stepped
 from zslearn.zero_shot.search import even_rows
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -43,7 +44,7 @@ def _are_spaces(value: Any) -> bool:
     )
 
 
-class AverageClassifier(ZeroShotClassifier):
+class AverageClassifier(ZeroShotMethod):
     """Rank classes by the mean of the scores of several classifiers, each divided by its scale.
 
     The scale of a classifier is how far its scores of one sample differ between the seen classes,
@@ -82,14 +83,14 @@ class AverageClassifier(ZeroShotClassifier):
     True
     """
 
-    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
-        closed_form=False, reference="zslearn; see docs/which_method.md"
-    )
     parameter_constraints: ClassVar = {
         "members": Constraint("a list of zero-shot classifiers, or pipelines", _are_members),
         "spaces": Either(None, Constraint("a list of names of blocks, or None", _are_spaces)),
     }
     learned_shapes: ClassVar = {"seen_signatures_": None, "scales_": "m"}
+    # Every member normalizes in its own way.
+    feature_norm: str | None = None
+    signature_norm: str | None = None
 
     def __init__(
         self,
@@ -104,7 +105,22 @@ class AverageClassifier(ZeroShotClassifier):
         self.spaces = spaces
         self.random_state = random_state
 
-    @refuses_weights
+    @property
+    def zero_shot_tags(self) -> ZeroShotTags:  # type: ignore[override]
+        """What holds of the mean because it holds of every member, or of one."""
+        members = getattr(self, "pipelines_", self.members if _are_members(self.members) else ())
+        every = [last_step(one).zero_shot_tags for one in members]
+        return ZeroShotTags(
+            transductive=any(tags.transductive for tags in every),
+            closed_form=False,
+            deterministic=all(tags.deterministic for tags in every),
+            separable=all(tags.separable for tags in every),
+            non_negative=any(tags.non_negative for tags in every),
+            min_batch=max((tags.min_batch for tags in every), default=1),
+            reference="zslearn; see docs/which_method.md",
+        )
+
+    @refuses_sample_weight
     @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any) -> AverageClassifier:
@@ -132,7 +148,7 @@ class AverageClassifier(ZeroShotClassifier):
             fitted = clone(member)
             set_signatures(last_step(fitted), self._table(columns))
             self.pipelines_.append(fitted.fit(X, labels))
-            scales.append(score_scale(fitted, X[rows], self.seen_classes_))
+            scales.append(spread_of_scores(fitted, X[rows], self.seen_classes_))
         self.scales_ = np.array(scales)
         return self
 
@@ -165,50 +181,55 @@ class AverageClassifier(ZeroShotClassifier):
         table = as_signatures(self.signatures)
         return Signatures(table.names, table.vectors[:, columns], table.dimensions[columns])
 
-    def _normalized(self, names: NDArray) -> NDArray:
-        return self._raw_signatures(names)
-
-    def _ready_rows(self, X: Any) -> Any:
-        return validate_data(
-            self, single(X), reset=False, accept_sparse="csr", dtype=[np.float64, np.float32]
-        )
-
-    def _prepared(self, names: NDArray, vectors: NDArray) -> Any:
-        return tuple(
-            last_step(one)._prepared(names, vectors[:, columns])
-            for one, columns in zip(self.pipelines_, self._columns(), strict=True)
-        )
-
-    def _score(self, X: Features, prepared: Any) -> NDArray:
-        total: Any = 0.0
-        for one, weight, ready in zip(self.pipelines_, self._weights, prepared, strict=True):
-            total = total + weight * last_step(one)._score(_rows(one, X), ready)
-        return np.asarray(total)
+    def _scorers(self) -> list[Scorer]:
+        """Return what answers for each member; rows are checked by the average itself."""
+        return [Stepped(last_step(one).scorer(), steps_before(one)) for one in self.pipelines_]
 
     @property
     def _weights(self) -> NDArray:
         return np.asarray(1 / (self.scales_ * len(self.scales_)))
 
-    def _explained(self, X: Features, name: Any, vector: NDArray) -> Explanation:
-        """Add up what members say by dimensions; what others say belongs to no dimension."""
+    def check_rows(self, X: Any) -> Any:
+        return check_features(X, self)
+
+    def represent(self, rows: Features) -> tuple[Any, ...]:
+        return tuple(one.represent(_whole(one.check_rows(rows))) for one in self._scorers())
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> tuple[Any, ...]:
+        return tuple(
+            one.prepare(names, vectors[:, columns])
+            for one, columns in zip(self._scorers(), self._columns(), strict=True)
+        )
+
+    def compare(self, queries: tuple[Any, ...], classes: tuple[Any, ...]) -> NDArray:
+        total: Any = 0.0
+        for one, weight, *pair in zip(
+            self._scorers(), self._weights, queries, classes, strict=True
+        ):
+            total = total + weight * one.compare(*pair)
+        return np.asarray(total)
+
+    def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
+        # Add up what members say by dimensions; what others say belongs to no dimension.
         dimensions = self.signatures_.dimensions
         contributions, offset, explained = np.zeros(len(dimensions)), 0.0, False
-        prepared = self._prepared(np.array([name]), vector[None])
-        every = zip(self.pipelines_, self._columns(), self._weights, prepared, strict=True)
-        for one, columns, weight, ready in every:
-            rows = _rows(one, X)
-            why = _why(last_step(one), rows, name, vector[columns])
+        for one, columns, weight in zip(
+            self._scorers(), self._columns(), self._weights, strict=True
+        ):
+            own, part = one.check_rows(rows), vector[columns]
+            why = _why(one, own, name, part)
             if why is not None and why.dimensions == dimensions[columns]:
                 contributions[columns] += weight * why.contributions
                 offset, explained = offset + weight * why.offset, True
             else:
-                offset += weight * float(last_step(one)._score(rows, ready)[0, 0])
+                classes = one.prepare(np.array([name]), part[None])
+                offset += weight * float(one.compare(one.represent(own), classes)[0, 0])
         if not explained:
-            return super()._explained(X, name, vector)
+            return super().decompose(rows, name, vector)
         return Explanation.of(dimensions, contributions, offset)
 
 
-def score_scale(fitted: Any, X: Any, classes: NDArray) -> float:
+def spread_of_scores(fitted: Any, X: Any, classes: NDArray) -> float:
     """Return how far the scores of a sample differ between classes; 1 if they do not.
 
     Parameters
@@ -229,16 +250,14 @@ def score_scale(fitted: Any, X: Any, classes: NDArray) -> float:
     return found if found > 0 and np.isfinite(found) else 1.0
 
 
-def _rows(fitted: Any, X: Features) -> Features:
-    """Return rows as the classifier at the end of a pipeline scores them."""
-    rows = last_step(fitted)._ready_rows(features_of(fitted, X))
+def _whole(rows: Any) -> Any:
+    """Return rows in memory; a block of the samples is small enough."""
     return rows[:] if isinstance(rows, LazyRows) else rows
 
 
-def _why(model: Any, rows: Features, name: Any, vector: NDArray) -> Explanation | None:
+def _why(scorer: Scorer, rows: Features, name: Any, vector: NDArray) -> Explanation | None:
     """Return the explanation of a member, None if it has none."""
     try:
-        found: Explanation = model._explained(rows, name, vector)
+        return scorer.decompose(rows, name, vector)
     except InvalidInputError:
         return None
-    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -11,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from zslearn._parameters import Either, Number, Whole, check_parameters
+from zslearn._pipelines import frozen, last_step, steps_before
 from zslearn._progress import progress_bar, report
 from zslearn.core.fitting import all_or_nothing
 from zslearn.core.threads import limits_blas
@@ -36,14 +38,14 @@ from zslearn.zero_shot.auto.recommendation import with_recommended
 from zslearn.zero_shot.auto.records import Record
 from zslearn.zero_shot.auto.rows import leaderboard_rows, results_of
 from zslearn.zero_shot.auto.taking import optimism_of, taken_of
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, remedy
-from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.inputs import as_signatures, refuses_weights, single
-from zslearn.zero_shot.pipelines import frozen
-from zslearn.zero_shot.scoring import ScoreForm
+from zslearn.zero_shot.base import ZeroShotClassifier, remedy
+from zslearn.zero_shot.inputs import as_signatures, refuses_sample_weight
+from zslearn.zero_shot.scoring import Calibration, InputGuard, Scorer, Stepped
 from zslearn.zero_shot.tags import ZeroShotTags
 
 MAX_FOLDS = 5
+# Of the classifier before it has taken a member.
+TAGS = ZeroShotTags(closed_form=False, reference="zslearn; see docs/which_method.md")
 
 
 class AutoZeroShotClassifier(ZeroShotClassifier):
@@ -120,9 +122,6 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
     True
     """
 
-    zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
-        closed_form=False, reference="zslearn; see docs/which_method.md"
-    )
     parameter_constraints: ClassVar = {
         "portfolio": PORTFOLIO,
         "preprocess": PREPROCESS,
@@ -153,8 +152,17 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
     @property
     def estimator_(self) -> ZeroShotClassifier:
         """The fitted classifier of the member taken."""
-        found: ZeroShotClassifier = self.pipeline_.steps[-1][1]
+        found: ZeroShotClassifier = last_step(self.pipeline_)
         return found
+
+    @property
+    def zero_shot_tags(self) -> ZeroShotTags:  # type: ignore[override]
+        """The facts about the member taken; before `fit`, about the choice."""
+        if not hasattr(self, "pipeline_"):
+            return TAGS
+        # How it is fitted and who proposed it stay those of the choice.
+        taken = self.estimator_.zero_shot_tags
+        return replace(taken, closed_form=False, reference=TAGS.reference)
 
     @property
     def signatures_(self) -> Signatures:  # type: ignore[override]
@@ -167,7 +175,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         check_is_fitted(self)
         return Leaderboard(self.judged_)
 
-    @refuses_weights
+    @refuses_sample_weight
     @all_or_nothing
     @limits_blas
     def fit(self, X: Any, y: Any) -> AutoZeroShotClassifier:
@@ -239,6 +247,16 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
             before = self.learning_curve_.n_classes[-1]
             growth = self.learning_curve_.gain(before, len(self.seen_classes_) - before)
         return expect(self.ranks_, n_unseen, optimism=self.optimism_, growth=growth)
+
+    def scorer(self) -> Scorer:
+        """Return the scorer of the member taken, behind its preparation steps."""
+        steps = steps_before(self.pipeline_)
+        return Stepped(self.estimator_.scorer(), steps, InputGuard.of(self))
+
+    @property
+    def calibration(self) -> Calibration:
+        """How scores of the member taken become probabilities and rejections."""
+        return self.estimator_.calibration
 
     def _say(self, message: str) -> None:
         report(self.verbose > 0, f"[auto] {message}")
@@ -357,31 +375,3 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
             ZslearnWarning,
             stacklevel=7,
         )
-
-    def _ready_rows(self, X: Any) -> Any:
-        X = validate_data(
-            self, single(X), reset=False, accept_sparse="csr", dtype=[np.float64, np.float32]
-        )
-        for _, step in self.pipeline_.steps[:-1]:
-            X = step.transform(X)
-        return self.estimator_._ready_rows(X)
-
-    def _prepared(self, names: NDArray, vectors: NDArray) -> Any:
-        return self.estimator_._prepared(names, vectors)
-
-    def _explained(self, X: Features, name: Any, vector: NDArray) -> Explanation:
-        return self.estimator_._explained(X, name, vector)
-
-    def _encode(self, X: Features) -> NDArray:
-        return self.estimator_._encode(X)
-
-    def _score(self, X: Features, prepared: Any) -> NDArray:
-        return self.estimator_._score(X, prepared)
-
-    def _form(self, prepared: Any) -> ScoreForm:
-        if len(self.pipeline_.steps) > 1:
-            raise InvalidInputError(
-                f"the member taken, {self.member_}, prepares the features first, which other "
-                "runtimes are not told. Export pipeline_ in place of the classifier."
-            )
-        return self.estimator_._form(prepared)

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from zslearn._pipelines import features_of, last_step
 from zslearn.core.threads import map_in_order, n_threads
-from zslearn.zero_shot.auto.average import score_scale
+from zslearn.zero_shot.auto.average import spread_of_scores
 from zslearn.zero_shot.auto.budget import Budget
 from zslearn.zero_shot.auto.fold_ranks import FoldRanks
 from zslearn.zero_shot.auto.portfolio import Member
 from zslearn.zero_shot.auto.records import Judged, Record
-from zslearn.zero_shot.pipelines import features_of, last_step
 from zslearn.zero_shot.search import even_rows, folds_of_classes, parameter_folds
 
 Rows = NDArray[np.intp]
@@ -248,7 +248,7 @@ def _judged(task: Task, job: Job) -> Judged:
     if not np.isfinite(scores).all():
         raise ValueError("its scores are not finite")
     known = np.unique(task.labels[train])
-    scale = score_scale(pipeline, task.X[train[:: max(1, len(train) // _SCALE_ROWS)]], known)
+    scale = spread_of_scores(pipeline, task.X[train[:: max(1, len(train) // _SCALE_ROWS)]], known)
     ranks = FoldRanks.of(scores, truth, candidates)
     return Judged(ranks, (scores / scale).astype(np.float32), perf_counter() - start)
 

@@ -20,11 +20,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Normalizer, QuantileTransformer, StandardScaler
 
 from zslearn._parameters import Constraint, Either
+from zslearn._pipelines import set_signatures
 from zslearn.exceptions import InvalidInputError, closest_name
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.auto.average import AverageClassifier
 from zslearn.zero_shot.auto.signed_root import SignedRoot
-from zslearn.zero_shot.pipelines import CLASSIFIER, set_signatures
+from zslearn.zero_shot.base import CLASSIFIER
 from zslearn.zero_shot.posterior.boosted_trees import BoostedTreesClassifier
 from zslearn.zero_shot.registry import find_method, make_classifier
 

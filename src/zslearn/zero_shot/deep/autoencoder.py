@@ -16,7 +16,7 @@ from zslearn.zero_shot.deep.base import DeepClassifier
 from zslearn.zero_shot.deep.closed_start import SPACES, StartSearch
 from zslearn.zero_shot.deep.feature_space import FeatureSpace
 from zslearn.zero_shot.deep.two_sides import decoded, encoded
-from zslearn.zero_shot.inputs import is_cv, normalized_signatures
+from zslearn.zero_shot.inputs import is_cv
 from zslearn.zero_shot.linear.sae import DIRECTIONS, LAM_PER_DIRECTION, WAYS, SAEClassifier
 from zslearn.zero_shot.search import (
     choose_parameters,
@@ -214,21 +214,6 @@ class DeepSemanticAutoencoder(DeepClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def encode(self, X: Any) -> NDArray:
-        """Return the codes of samples, f(x).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_dimensions)
-            Comparable with normalized signatures, less `signature_mean_` if there is one.
-        """
-        return self._encode(self._ready_rows(X)[:])
-
     def decode(self, S: ArrayLike) -> NDArray:
         """Return the features that signatures stand for, g(s).
 
@@ -244,7 +229,7 @@ class DeepSemanticAutoencoder(DeepClassifier):
         """
         vectors = np.asarray(S, dtype=np.float64)
         names = np.arange(len(vectors))
-        return self._decoded(normalized_signatures(vectors, names, self.signature_norm))
+        return self._decoded(self._unit_signatures(names, vectors))
 
     def _train(self, X: NDArray, y: NDArray[np.intp], device: Any) -> None:
         X = X.astype(np.float64, copy=False)
@@ -312,7 +297,7 @@ class DeepSemanticAutoencoder(DeepClassifier):
         curve: list[float] = []
 
         def look(weights: dict[str, NDArray], _: int) -> None:
-            scores = self._compared(weights, tests, self._targets(weights, new))
+            scores = self.compare(self._queries_of(weights, tests), self._targets(weights, new))
             curve.append(held_out_accuracy(scores, fold.y_held_out))
 
         rows, known = space.features(search.X[fold.train]), space.signatures(search.S[fold.known])
@@ -367,29 +352,30 @@ class DeepSemanticAutoencoder(DeepClassifier):
     def _ways(self) -> tuple[Direction, ...]:
         return tuple(way for way in WAYS if self.direction in (way, "both"))
 
-    def _prepare(self, S: NDArray) -> dict[Direction, Targets]:
-        return self._targets(self.parameters_, self._fitted_space().signatures(S))
+    def represent(self, rows: Features) -> dict[Direction, NDArray]:
+        return self._queries_of(self.parameters_, self._fitted_space().features(dense(rows)))
 
-    def _score(self, X: Features, prepared: dict[Direction, Targets]) -> NDArray:
-        return self._compared(self.parameters_, self._fitted_space().features(dense(X)), prepared)
+    def prepare(self, names: NDArray, vectors: NDArray) -> dict[Direction, Targets]:
+        S = self._fitted_space().signatures(self._unit_signatures(names, vectors))
+        return self._targets(self.parameters_, S)
+
+    def compare(
+        self, queries: Mapping[Direction, NDArray], classes: Mapping[Direction, Targets]
+    ) -> NDArray:
+        parts = [classes[way].scores(query) for way, query in queries.items()]
+        return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2
+
+    def encode_rows(self, rows: Features) -> NDArray:
+        return encoded(self.parameters_, self._fitted_space().features(dense(rows)))
 
     def _targets(self, weights: dict[str, NDArray], S: NDArray) -> dict[Direction, Targets]:
         """Candidates, given in the space, as each direction compares with them."""
         rows = {"encode": lambda: S, "decode": lambda: decoded(weights, S)}
         return {way: Targets.of(rows[way](), self.metric_) for way in self._ways()}
 
-    def _compared(
-        self, weights: dict[str, NDArray], Z: NDArray, targets: dict[Direction, Targets]
-    ) -> NDArray:
-        parts = []
-        if "encode" in targets:
-            parts.append(targets["encode"].scores(encoded(weights, Z)))
-        if "decode" in targets:
-            parts.append(targets["decode"].scores(Z))
-        return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2
-
-    def _encode(self, X: Features) -> NDArray:
-        return encoded(self.parameters_, self._fitted_space().features(dense(X)))
+    def _queries_of(self, weights: dict[str, NDArray], Z: NDArray) -> dict[Direction, NDArray]:
+        """Return samples, given in the space, as each direction compares them."""
+        return {way: encoded(weights, Z) if way == "encode" else Z for way in self._ways()}
 
     def _decoded(self, S: NDArray) -> NDArray:
         return decoded(self.parameters_, self._fitted_space().signatures(S))

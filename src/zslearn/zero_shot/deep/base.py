@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from zslearn._optional import require
 from zslearn._parameters import Either
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.base import Features, ZeroShotMethod, dense
 
 DEVICES = ("auto", "cpu", "cuda")
 
 
-class DeepClassifier(ZeroShotClassifier):
+class DeepClassifier(ZeroShotMethod):
     """Base of classifiers that are trained by PyTorch and predict by numpy.
 
     A method provides ``_train(X, y, device)``, which sets the learned state as numpy arrays, and
-    ``_prepare`` and ``_score`` as every `ZeroShotClassifier`. Around ``_train`` the generators of
+    ``prepare`` and ``compare`` as every `ZeroShotMethod`. Around ``_train`` the generators of
     PyTorch are seeded by `random_state`, and put back afterwards. What it keeps in
     `parameters_` ("arrays" in `learned_shapes`) goes to model files as it is.
     """

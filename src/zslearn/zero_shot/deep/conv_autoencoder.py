@@ -11,11 +11,10 @@ from zslearn._parameters import Constraint, Either, Number, Numbers, Whole, chec
 from zslearn.core.fitting import all_or_nothing
 from zslearn.core.nearest import Targets
 from zslearn.exceptions import InvalidInputError
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.base import Features, ZeroShotMethod, dense
 from zslearn.zero_shot.deep.base import DeepClassifier
 from zslearn.zero_shot.deep.conv_forward import decoded_pictures, encoded_pictures
 from zslearn.zero_shot.deep.conv_pictures import as_pictures
-from zslearn.zero_shot.inputs import normalized_signatures
 from zslearn.zero_shot.search import (
     Fold,
     choose_parameters,
@@ -190,7 +189,7 @@ class ConvSemanticAutoencoder(DeepClassifier):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> ZeroShotClassifier:
+    def fit(self, X: Any, y: Any) -> ZeroShotMethod:
         """Learn from pictures of the seen classes.
 
         A fit that fails or is interrupted (Ctrl-C) leaves the classifier as it was before.
@@ -224,7 +223,7 @@ class ConvSemanticAutoencoder(DeepClassifier):
         -------
         ndarray of shape (n_pictures, n_dimensions + n_free)
         """
-        return self._codes(self._ready_rows(X)[:])
+        return self._codes(self.check_rows(X)[:])
 
     def decode(self, S: ArrayLike, free: ArrayLike | None = None) -> NDArray:
         """Return what classes look like, seen or not.
@@ -245,7 +244,7 @@ class ConvSemanticAutoencoder(DeepClassifier):
         """
         vectors = np.asarray(S, dtype=np.float64)
         names = np.arange(len(vectors))
-        said = self._scaled(normalized_signatures(vectors, names, self.signature_norm))
+        said = self._scaled(self._unit_signatures(names, vectors))
         rest = np.zeros((len(said), self.n_free)) if free is None else np.asarray(free)
         return self._decoded(np.hstack([said, rest]))
 
@@ -278,7 +277,7 @@ class ConvSemanticAutoencoder(DeepClassifier):
         -------
         ndarray of shape (n_pictures, n_candidates)
         """
-        prepared = self._prepare(self._normalized(self.candidate_names(candidates)))
+        prepared = self.prepare(*self._named_signatures(candidates))
         codes = encoded_pictures(self.parameters_, np.asarray(maps, dtype=np.float32))
         return prepared.scores(codes[:, : len(self.signature_mean_)])
 
@@ -308,7 +307,7 @@ class ConvSemanticAutoencoder(DeepClassifier):
         points = grid_points(self, {"n_epochs": EPOCHS})
 
         def judge(fold: Fold) -> list[float]:
-            new = self._prepare(self.seen_signatures_[fold.new])
+            new = Targets.of(self._scaled(self.seen_signatures_[fold.new]), "euclidean")
             reached = []
             for point in points:
                 weights, _ = self._trained(maps, y, fold.train, point["n_epochs"], device)
@@ -352,22 +351,28 @@ class ConvSemanticAutoencoder(DeepClassifier):
     def _work(self, X: Features) -> float:
         return 100.0 * self.batch_size * self.n_features_in_ * float(max(self._layers()))
 
-    def _ready_rows(self, X: Any) -> Any:
+    def check_rows(self, X: Any) -> Any:
         if np.ndim(X) == 2:  # rows as they are made of pictures, for programs
-            return super()._ready_rows(X)
+            return super().check_rows(X)
         pictures = as_pictures(X)
         if pictures.shape[1:] != self.picture_shape_:
             raise InvalidInputError(
                 f"pictures must have the shape {self.picture_shape_} of those in training; got "
                 f"{pictures.shape[1:]}. Resize them."
             )
-        return super()._ready_rows(pictures.reshape(len(pictures), -1))
+        return super().check_rows(pictures.reshape(len(pictures), -1))
 
-    def _prepare(self, S: NDArray) -> Targets:
-        return Targets.of(self._scaled(S), "euclidean")
+    def represent(self, rows: Features) -> NDArray:
+        return self.encode_rows(rows)
 
-    def _score(self, X: Features, prepared: Targets) -> NDArray:
-        return prepared.scores(self._codes(dense(X))[:, : len(self.signature_mean_)])
+    def prepare(self, names: NDArray, vectors: NDArray) -> Targets:
+        return Targets.of(self._scaled(self._unit_signatures(names, vectors)), "euclidean")
+
+    def compare(self, queries: NDArray, classes: Targets) -> NDArray:
+        return classes.scores(queries)
+
+    def encode_rows(self, rows: Features) -> NDArray:
+        return self._codes(dense(rows))[:, : len(self.signature_mean_)]
 
     def _as_pictures(self, X: NDArray) -> NDArray:
         return X.reshape(len(X), *self.picture_shape_).astype(np.float32, copy=False)
@@ -389,9 +394,6 @@ class ConvSemanticAutoencoder(DeepClassifier):
 
         check_identity(self.trunk, self.trunk_sha256_)
         return maps_of(self.trunk, pictures, self.map_shape_)
-
-    def _encode(self, X: Features) -> NDArray:
-        return self._codes(dense(X))[:, : len(self.signature_mean_)]
 
     def _decoded(self, codes: NDArray) -> NDArray:
         return decoded_pictures(self.parameters_, codes.astype(np.float32), self.map_shape_[:2])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +21,15 @@ from zslearn.core.nearest import (
     ready_queries,
 )
 from zslearn.core.paths import fold_accuracy
-from zslearn.zero_shot.base import Features, ZeroShotClassifier
+from zslearn.zero_shot.base import Features, NormalizedMethod
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import is_cv
 from zslearn.zero_shot.moment_classifier import MomentClassifier
-from zslearn.zero_shot.scoring import Branch, ScoreForm
+from zslearn.zero_shot.scoring import Branch, LinearForm
 from zslearn.zero_shot.search import Point, choose_parameters, grid_points
 
 
-class PenalizedClassifier(ZeroShotClassifier):
+class PenalizedClassifier(NormalizedMethod):
     """A linear map with penalties.
 
     A method names its penalties (`_penalties`, parameter to the scale-free values tried), what one
@@ -119,31 +119,31 @@ class LinearZeroShotClassifier(MomentClassifier, PenalizedClassifier):
         self._use(choose_parameters(self, points, folds, judge, default=default))
         self.coef_ = gathered.lifted(self._solved(gathered.total))
 
-    def _prepare(self, S: NDArray) -> Targets:
+    def represent(self, rows: Features) -> Features:
+        comparison = Comparison.of(self.metric)
+        if self._direction == "encode":
+            return ready_queries(self.encode_rows(rows), comparison)
+        return ready_queries(rows, comparison, unit=self.feature_norm == "l2")
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> Targets:
+        S = self._unit_signatures(names, vectors)
+        # Compare W x with s_c, or x with the class vector Wᵀ s_c.
         rows = class_vectors(S, self.coef_) if self._direction == "decode" else S
         return Targets.of(rows, self.metric)
 
-    def _encode(self, X: Features) -> NDArray:
-        if self._direction == "decode":
-            return super()._encode(X)
-        return np.asarray(X @ self.coef_.T.astype(X.dtype))
+    def compare(self, queries: Features, classes: Targets) -> NDArray:
+        return classes.scores_of_ready(queries)
 
-    def _score(self, X: Features, prepared: Targets) -> NDArray:
-        return self._score_queries(self._queries(X), prepared)
-
-    def _queries(self, X: Features) -> Features:
-        comparison = Comparison.of(self.metric)
-        if self._direction == "encode":
-            return ready_queries(self._encode(X), comparison)
-        return ready_queries(X, comparison, unit=self.feature_norm == "l2")
-
-    def _score_queries(self, queries: Features, prepared: Targets) -> NDArray:
-        return prepared.scores_of_ready(queries)
-
-    def _form(self, prepared: Targets) -> ScoreForm:
-        coef = self.coef_ if self._direction == "encode" else None
-        return ScoreForm((Branch(coef, prepared),), self.feature_norm)
-
-    def _explain(self, X: Features, s: NDArray) -> Explanation:
-        parts = Comparison.of(self.metric).split(X[0], s, self.coef_, self._direction)
+    def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
+        s = self._unit_signatures([name], vector[None])[0]
+        parts = Comparison.of(self.metric).split(rows[0], s, self.coef_, self._direction)
         return Explanation.of(self.signatures_.dimensions, *parts)
+
+    def linear_form(self, classes: Targets) -> LinearForm:
+        coef = self.coef_ if self._direction == "encode" else None
+        return LinearForm((Branch(coef, classes),), self.feature_norm)
+
+    def encode_rows(self, rows: Features) -> NDArray:
+        if self._direction == "decode":  # a map from semantics only
+            return super().encode_rows(rows)
+        return np.asarray(rows @ self.coef_.T.astype(rows.dtype))

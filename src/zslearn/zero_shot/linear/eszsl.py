@@ -13,10 +13,9 @@ from zslearn.core.moments import Moments
 from zslearn.core.nearest import Targets, row_norms, scores
 from zslearn.core.paths import path_accuracy, scoring_rule
 from zslearn.exceptions import InvalidInputError
-from zslearn.zero_shot.base import Features, Predictor, dense
+from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.linear.base import LinearZeroShotClassifier, PenalizedClassifier
-from zslearn.zero_shot.scoring import ScoreForm
 from zslearn.zero_shot.search import Fold, choose_parameters, even_rows, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -288,17 +287,19 @@ class KernelESZSLClassifier(BilinearClassifier):
             return X[:, rows]
         return np.exp(scores(X, landmarks, "euclidean") / X.dtype.type(self.scale_))
 
-    def _prepare(self, S: NDArray) -> Targets:
-        return Targets.of(S @ self.dual_, self.metric)
+    def represent(self, rows: Features) -> NDArray:
+        return self._expansion(rows)
 
-    def _score(self, X: Features, prepared: Targets) -> NDArray:
-        return prepared.scores(self._expansion(X))
+    def prepare(self, names: NDArray, vectors: NDArray) -> Targets:
+        return Targets.of(self._unit_signatures(names, vectors) @ self.dual_, self.metric)
 
-    def _form(self, prepared: Targets) -> ScoreForm:
-        return Predictor._form(self, prepared)  # refuses: kernels are not products of features
+    def compare(self, queries: NDArray, classes: Targets) -> NDArray:
+        return classes.scores(queries)
 
-    def _explain(self, X: Features, s: NDArray) -> Explanation:
-        contributions = s * (self.dual_ @ self._expansion(X)[0])
+    def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
+        # k(x)ᵀ A s_c, one term for each dimension of s_c
+        s = self._unit_signatures([name], vector[None])[0]
+        contributions = s * (self.dual_ @ self._expansion(rows)[0])
         return Explanation.of(self.signatures_.dimensions, contributions)
 
     def _expansion(self, X: Features) -> NDArray:

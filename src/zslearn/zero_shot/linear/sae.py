@@ -32,7 +32,7 @@ from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import announced_classes, as_signatures, check_announced, is_cv
 from zslearn.zero_shot.moment_classifier import MomentClassifier
-from zslearn.zero_shot.scoring import Branch, ScoreForm
+from zslearn.zero_shot.scoring import Branch, LinearForm
 from zslearn.zero_shot.search import Choice, Point, choose
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -240,42 +240,44 @@ class SAEClassifier(MomentClassifier):
         """W of the direction in use (of the decoder when both are)."""
         return self.coef_encode_ if self.direction == "encode" else self.coef_decode_
 
-    def _explain(self, X: Features, s: NDArray) -> Explanation:
-        compare = Comparison.of(self.metric).split
+    def represent(self, rows: Features) -> dict[Direction, Features]:
+        comparison, queries = Comparison.of(self.metric), {}
+        for way in self._ways():
+            mapped = self.encode_rows(rows) if way == "encode" else rows
+            # Samples of unit length keep it in feature space, their codes do not.
+            unit = way == "decode" and self.feature_norm == "l2"
+            queries[way] = ready_queries(mapped, comparison, unit=unit)
+        return queries
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> dict[Direction, Targets]:
+        S, targets = self._unit_signatures(names, vectors), {}
+        for way in self._ways():
+            rows = S if way == "encode" else class_vectors(S, self.coef_decode_)
+            targets[way] = Targets.of(rows, self.metric)
+        return targets
+
+    def compare(
+        self, queries: Mapping[Direction, Features], classes: Mapping[Direction, Targets]
+    ) -> NDArray:
+        parts = [classes[way].scores_of_ready(query) for way, query in queries.items()]
+        return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2
+
+    def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
+        s = self._unit_signatures([name], vector[None])[0]
+        split = Comparison.of(self.metric).split
         maps = {"encode": self.coef_encode_, "decode": self.coef_decode_}
-        parts = [compare(X[0], s, maps[way], way) for way in self._ways()]
+        parts = [split(rows[0], s, maps[way], way) for way in self._ways()]
         contributions = np.mean([part for part, _ in parts], axis=0)
         offset = float(np.mean([rest for _, rest in parts]))
         return Explanation.of(self.signatures_.dimensions, contributions, offset)
 
-    def _encode(self, X: Features) -> NDArray:
-        return np.asarray(X @ self.coef_encode_.T.astype(X.dtype))
-
-    def _prepare(self, S: NDArray) -> dict[Direction, Targets]:
-        rows = {"encode": lambda: S, "decode": lambda: class_vectors(S, self.coef_decode_)}
-        return {way: Targets.of(rows[way](), self.metric) for way in self._ways()}
-
-    def _score(self, X: Features, prepared: dict[Direction, Targets]) -> NDArray:
-        return self._score_queries(self._queries(X), prepared)
-
-    def _queries(self, X: Features) -> dict[Direction, Features]:
-        comparison, unit = Comparison.of(self.metric), self.feature_norm == "l2"
-        ready = {
-            "encode": lambda: ready_queries(self._encode(X), comparison),
-            "decode": lambda: ready_queries(X, comparison, unit=unit),
-        }
-        return {way: ready[way]() for way in self._ways()}
-
-    def _score_queries(
-        self, queries: Mapping[Direction, Features], prepared: dict[Direction, Targets]
-    ) -> NDArray:
-        parts = [prepared[way].scores_of_ready(query) for way, query in queries.items()]
-        return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2
-
-    def _form(self, prepared: dict[Direction, Targets]) -> ScoreForm:
+    def linear_form(self, classes: Mapping[Direction, Targets]) -> LinearForm:
         coefs = {"encode": self.coef_encode_, "decode": None}
-        branches = tuple(Branch(coefs[way], targets) for way, targets in prepared.items())
-        return ScoreForm(branches, self.feature_norm)
+        branches = tuple(Branch(coefs[way], targets) for way, targets in classes.items())
+        return LinearForm(branches, self.feature_norm)
+
+    def encode_rows(self, rows: Features) -> NDArray:
+        return np.asarray(rows @ self.coef_encode_.T.astype(rows.dtype))
 
     def _ways(self) -> tuple[Direction, ...]:
         return tuple(way for way in WAYS if self.direction in (way, "both"))

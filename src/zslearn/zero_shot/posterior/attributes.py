@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from zslearn._parameters import Either, Number, Whole
 from zslearn.core.logistic import Axes, LogisticModel, fit_logistic
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.base import Features, NormalizedMethod, dense
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.posterior.base import (
     CLASSIFIER,
@@ -94,7 +94,7 @@ _PENALTIES = (1e-4, 1e-5, 1e-3)
 _SEARCH_AXES = 200
 
 
-class DAPClassifier(ZeroShotClassifier):
+class DAPClassifier(NormalizedMethod):
     """Direct attribute prediction (Lampert, Nickisch and Harmeling, CVPR 2009 / TPAMI 2014).
 
     Classes have or lack each attribute (B, from a threshold). A classifier for each attribute
@@ -271,21 +271,24 @@ class DAPClassifier(ZeroShotClassifier):
     def _binary(self, S: NDArray) -> NDArray:
         return (self.thresholds_ < S).astype(np.float64)
 
-    def _prepare(self, S: NDArray) -> NDArray:
-        return self._binary(S)
-
     def _probabilities(self, X: Features) -> NDArray:
         """Probability of each attribute, of shape (n_samples, n_dimensions)."""
         if self.classifiers_ is None:
             return expit(seen_logits(self, X))
         return GivenAttributeClassifiers(self.classifiers_).probabilities(dense(X))
 
-    def _score(self, X: Features, prepared: NDArray) -> NDArray:
-        return attribute_scores(self._probabilities(X), prepared, self.prior_)
+    def represent(self, rows: Features) -> NDArray:
+        return self._probabilities(rows)
 
-    def _explain(self, X: Features, s: NDArray) -> Explanation:
-        p = self._probabilities(X)[0]
-        terms = attribute_contributions(p, self._binary(s), self.prior_)
+    def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
+        return self._binary(self._unit_signatures(names, vectors))
+
+    def compare(self, queries: NDArray, classes: NDArray) -> NDArray:
+        return attribute_scores(queries, classes, self.prior_)
+
+    def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
+        b = self._binary(self._unit_signatures([name], vector[None])[0])
+        terms = attribute_contributions(self._probabilities(rows)[0], b, self.prior_)
         return Explanation.of(self.signatures_.dimensions, terms)
 
 
@@ -393,11 +396,11 @@ class IAPClassifier(PosteriorClassifier):
         P = posterior(logits, point["temperature"]) @ seen
         return attribute_scores(P, related, prior(seen, self.prior))
 
-    def _explain(self, X: Features, s: NDArray) -> Explanation:
+    def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
         known, point = self._known(), self._point()
         seen = self._relate(known.signatures, known, point)
-        p = (posterior(self._logits(X), point["temperature"]) @ seen)[0]
-        b = self._relate(s[None], known, point)[0]
+        p = (posterior(self._logits(rows), point["temperature"]) @ seen)[0]
+        b = self._relate(self._unit_signatures([name], vector[None]), known, point)[0]
         terms = attribute_contributions(p, b, prior(seen, self.prior))
         return Explanation.of(self.signatures_.dimensions, terms)
 

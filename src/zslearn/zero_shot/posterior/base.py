@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from zslearn._parameters import Constraint, Either, Number, Whole
 from zslearn._progress import report
 from zslearn.core.logistic import Axes, LogisticModel, Progress, fit_logistic, logits
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.base import Features, NormalizedMethod, dense
 from zslearn.zero_shot.search import (
     DEALS,
     Fold,
@@ -130,7 +130,7 @@ class Known(NamedTuple):
     share: NDArray
 
 
-class PosteriorClassifier(ZeroShotClassifier):
+class PosteriorClassifier(NormalizedMethod):
     """A softmax classifier of the seen classes, and a rule from its posterior to any class.
 
     A method names its free parameters and the values tried (`_free`, the method's own choice
@@ -230,11 +230,15 @@ class PosteriorClassifier(ZeroShotClassifier):
     def _known(self) -> Known:
         return Known(self.seen_signatures_, self.prior_)
 
-    def _prepare(self, S: NDArray) -> Any:
+    def represent(self, rows: Features) -> NDArray:
+        return self._logits(rows)
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> Any:
+        S = self._unit_signatures(names, vectors)
         return self._relate(S, self._known(), self._point())
 
-    def _score(self, X: Features, prepared: Any) -> NDArray:
-        return self._rank(self._logits(X), prepared, self._known(), self._point())
+    def compare(self, queries: NDArray, classes: Any) -> NDArray:
+        return self._rank(queries, classes, self._known(), self._point())
 
     def _logits(self, X: Features) -> NDArray:
         """Logits of the seen classes, of shape (n_samples, n_seen)."""

@@ -13,7 +13,7 @@ from zslearn.core.kernels import kernel_ridge, rbf
 from zslearn.core.logistic import Axes
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.base import Features, NormalizedMethod, dense
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -29,7 +29,7 @@ REGRESSORS = ("kernel ridge", "nu-svr")
 Statistics = tuple[NDArray, NDArray]
 
 
-class EXEMClassifier(ZeroShotClassifier):
+class EXEMClassifier(NormalizedMethod):
     """Predicted exemplars (Changpinyo, Chao and Sha, ICCV 2017).
 
     Features are projected on their principal axes; a regression with an RBF kernel learns the mean
@@ -154,7 +154,7 @@ class EXEMClassifier(ZeroShotClassifier):
             known = S[fold.known]
             dual, mean = self._regression(known, means[fold.known], point)
             exemplars = rbf(S[fold.new], known, point["width"]) @ dual + mean
-            return self._compare(Z[fold.held_out], exemplars, _deviation(spreads[fold.known]))
+            return self._scores(Z[fold.held_out], exemplars, _deviation(spreads[fold.known]))
 
         def judge(fold: Fold) -> list[float]:
             return [held_out_accuracy(ranked(fold, p), fold.y_held_out) for p in points]
@@ -170,17 +170,20 @@ class EXEMClassifier(ZeroShotClassifier):
             return kernel_ridge(K, means, point["ridge"])
         return support_vectors(K, means, self.nu, 1.0 / point["ridge"])
 
-    def _compare(self, Z: NDArray, exemplars: NDArray, deviation: NDArray) -> NDArray:
+    def _scores(self, Z: NDArray, exemplars: NDArray, deviation: NDArray) -> NDArray:
         if self.metric == "std-euclidean":
             return scores(Z / deviation, exemplars / deviation, "euclidean")
         return scores(Z, exemplars, "cosine" if self.metric == "cosine" else "euclidean")
 
-    def _prepare(self, S: NDArray) -> NDArray:
+    def represent(self, rows: Features) -> NDArray:
+        return np.asarray((dense(rows).astype(np.float64) - self.origin_) @ self.axes_)
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
+        S = self._unit_signatures(names, vectors)
         return rbf(S, self.seen_signatures_, self.width_) @ self.dual_ + self.mean_
 
-    def _score(self, X: Features, prepared: NDArray) -> NDArray:
-        Z = (dense(X).astype(np.float64) - self.origin_) @ self.axes_
-        return self._compare(Z, prepared, self.deviation_)
+    def compare(self, queries: NDArray, classes: NDArray) -> NDArray:
+        return self._scores(queries, classes, self.deviation_)
 
 
 def support_vectors(K: NDArray, means: NDArray, nu: float, C: float) -> Statistics:

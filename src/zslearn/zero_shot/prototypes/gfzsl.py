@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from zslearn._parameters import Either, Number
 from zslearn.core.kernels import kernel_ridge, rbf
 from zslearn.core.moments import Moments
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.base import Features, NormalizedMethod, dense
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -29,7 +29,7 @@ Gaussians = tuple[NDArray, NDArray]
 _SEARCH_ROWS = 4000
 
 
-class GFZSLClassifier(ZeroShotClassifier):
+class GFZSLClassifier(NormalizedMethod):
     """Generative framework for zero-shot learning (Verma and Rai, ECML 2017).
 
     Every class is a Gaussian with its own mean and its own variance of each feature. Kernel ridge
@@ -154,13 +154,16 @@ class GFZSLClassifier(ZeroShotClassifier):
         (self.mean_dual_, self.mean_), (self.log_variance_dual_, self.log_variance_) = fitted
         self.unit_ = unit
 
-    def _prepare(self, S: NDArray) -> Gaussians:
-        K = rbf(S, self.seen_signatures_, self.width_)
+    def represent(self, rows: Features) -> NDArray:
+        return dense(rows)
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> Gaussians:
+        K = rbf(self._unit_signatures(names, vectors), self.seen_signatures_, self.width_)
         fitted = (self.mean_dual_, self.mean_), (self.log_variance_dual_, self.log_variance_)
         return _gaussians(K, fitted, self.unit_)
 
-    def _score(self, X: Features, prepared: Gaussians) -> NDArray:
-        return log_likelihood(dense(X), *prepared)
+    def compare(self, queries: NDArray, classes: Gaussians) -> NDArray:
+        return log_likelihood(queries, *classes)
 
 
 def _regressions(

@@ -14,7 +14,7 @@ from zslearn._progress import report
 from zslearn.core.kernels import distance_unit
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.base import Features, NormalizedMethod, dense
 from zslearn.zero_shot.search import (
     Fold,
     choose_parameters,
@@ -30,7 +30,7 @@ LEARNED = ("ncmml", "whitened", "identity")
 _SEARCH_ROWS = 4000
 
 
-class NCMClassifier(ZeroShotClassifier):
+class NCMClassifier(NormalizedMethod):
     """Nearest class mean with a learned metric (Mensink et al., ECCV 2012).
 
     ``P(c|x) ∝ exp(−½ ‖L (x − μ_c)‖²)`` is fitted to the seen classes; the mean of a new class is
@@ -172,14 +172,17 @@ class NCMClassifier(ZeroShotClassifier):
         M = learn_metric(X.astype(np.float64) @ L0, y, means, int(self.max_iter), self.verbose)
         return L0 @ M.T, means @ M.T
 
-    def _prepare(self, S: NDArray) -> NDArray:
-        seen = self.seen_signatures_
+    def represent(self, rows: Features) -> NDArray:
+        return np.asarray(dense(rows) @ self.metric_.astype(rows.dtype))
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
+        S, seen = self._unit_signatures(names, vectors), self.seen_signatures_
         if self.related == "ancestors":
             return below_ancestors(S, seen) @ self.means_
         return similar_classes(S, seen, self.beta_, center=self.center_) @ self.means_
 
-    def _score(self, X: Features, prepared: NDArray) -> NDArray:
-        return scores(dense(X) @ self.metric_.astype(X.dtype), prepared, "euclidean")
+    def compare(self, queries: NDArray, classes: NDArray) -> NDArray:
+        return scores(queries, classes, "euclidean")
 
 
 def similar_classes(candidates: NDArray, seen: NDArray, beta: float, *, center: bool) -> NDArray:

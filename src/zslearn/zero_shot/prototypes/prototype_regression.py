@@ -41,7 +41,7 @@ from zslearn.zero_shot.prototypes.prototype_settings import (
     kernel_points,
     nearly_best,
 )
-from zslearn.zero_shot.scoring import Branch, ScoreForm
+from zslearn.zero_shot.scoring import Branch, LinearForm
 from zslearn.zero_shot.search import (
     Point,
     choose,
@@ -239,8 +239,9 @@ class PrototypeRegression(MomentClassifier):
         settings = self._choose(lambda *_: gathered, spaces, int(gathered.has_folds))
         self._solve(gathered, settings)
 
-    def _explain(self, X: Features, s: NDArray) -> Explanation:
-        mixture, answers = self._mixtures(s[None])[0], self._answers_of_seen(X)
+    def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
+        s = self._unit_signatures([name], vector[None])[0]
+        mixture, answers = self._mixtures(s[None])[0], self._answers_of_seen(rows)
         score = mixture @ answers - 0.5 * (mixture @ self.dual_gram_ @ mixture)
         terms = terms_with_roots(
             self.seen_signatures_, self._blocks_of(), self.kernel_scales_, self.kernels_
@@ -277,8 +278,9 @@ class PrototypeRegression(MomentClassifier):
             Contributions of the seen classes that sum, with the offset, to the score.
         """
         names = self.candidate_names([name])
-        mixture = self._mixtures(self._normalized(names))[0]
-        contributions = mixture * self._answers_of_seen(self._ready_rows(one_row(x)))
+        S = self._unit_signatures(names, self._raw_signatures(names))
+        mixture = self._mixtures(S)[0]
+        contributions = mixture * self._answers_of_seen(self.check_rows(one_row(x)))
         offset = -0.5 * float(mixture @ self.dual_gram_ @ mixture)
         return Explanation.of([str(label) for label in self.seen_classes_], contributions, offset)
 
@@ -287,23 +289,21 @@ class PrototypeRegression(MomentClassifier):
         sample = self._powered(X, self.power_)
         return np.asarray(sample @ self.dual_coef_.T)[0] - self.dual_shift_
 
-    def _prepare(self, S: NDArray) -> Targets:
-        mixtures = self._mixtures(S)
+    def represent(self, rows: Features) -> Features:
+        return self._powered(rows, self.power_)
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> Targets:
+        # With the prototype p_c = Σ_i m_ci μ_i: x·Σ⁻¹p_c − ½ p_c·Σ⁻¹p_c, all in terms of the means.
+        mixtures = self._mixtures(self._unit_signatures(names, vectors))
         squared = np.sum((mixtures @ self.dual_gram_) * mixtures, axis=1)
         offsets = -0.5 * squared - mixtures @ self.dual_shift_
         return Targets.of(mixtures @ self.dual_coef_, "dot", offsets)
 
-    def _score(self, X: Features, prepared: Targets) -> NDArray:
-        return self._score_queries(self._queries(X), prepared)
+    def compare(self, queries: Features, classes: Targets) -> NDArray:
+        return classes.scores(queries)
 
-    def _queries(self, X: Features) -> Features:
-        return self._powered(X, self.power_)
-
-    def _score_queries(self, queries: Features, prepared: Targets) -> NDArray:
-        return prepared.scores(queries)
-
-    def _form(self, prepared: Targets) -> ScoreForm:
-        return ScoreForm((Branch(None, prepared),), self.feature_norm, self.power_)
+    def linear_form(self, classes: Targets) -> LinearForm:
+        return LinearForm((Branch(None, classes),), self.feature_norm, self.power_)
 
     def _mixtures(self, S: NDArray) -> NDArray:
         """Weights of the seen means in the prototypes of signatures, one row for each."""

@@ -11,7 +11,7 @@ from scipy.special import expit, log_expit, softmax
 
 from zslearn._parameters import Either, Flag, Number, Whole
 from zslearn.core.losses import logistic_pairs
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.base import Features, NormalizedMethod, dense
 from zslearn.zero_shot.search import (
     Fold,
     choose_parameters,
@@ -27,7 +27,7 @@ from zslearn.zero_shot.tags import ZeroShotTags
 TEMPERATURES = (10.0, 5.0, 20.0, 40.0)
 
 
-class JLSEClassifier(ZeroShotClassifier):
+class JLSEClassifier(NormalizedMethod):
     """Matching of latent codes of classes and samples (JLSE).
 
     A class has the simplex code z_s of its signature over a dictionary B, a sample the code z_t of
@@ -165,14 +165,17 @@ class JLSEClassifier(ZeroShotClassifier):
         found = self._match(softmax(self.temperature_ * F, axis=1), y[rows], S)
         self.coef_, self.class_dictionary_, self.sample_dictionary_ = found
 
-    def _prepare(self, S: NDArray) -> NDArray:
+    def represent(self, rows: Features) -> NDArray:
+        offset = self.ridge_coef_ @ self.feature_mean_
+        F = np.asarray(rows @ self.ridge_coef_.T) - offset
+        return np.asarray(softmax(self.temperature_ * F, axis=1))
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
+        S = self._unit_signatures(names, vectors)
         return simplex_codes(S, self.class_dictionary_, self.gamma) @ self.coef_
 
-    def _score(self, X: Features, prepared: NDArray) -> NDArray:
-        offset = self.ridge_coef_ @ self.feature_mean_
-        F = np.asarray(X @ self.ridge_coef_.T) - offset
-        posterior = softmax(self.temperature_ * F, axis=1)
-        return posterior_scores(posterior, prepared, self.sample_dictionary_, self.rho)
+    def compare(self, queries: NDArray, classes: NDArray) -> NDArray:
+        return posterior_scores(queries, classes, self.sample_dictionary_, self.rho)
 
     def _chosen(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> float:
         """Choose the temperature on held-out classes."""

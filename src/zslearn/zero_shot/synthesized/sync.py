@@ -16,9 +16,9 @@ from sklearn.cluster import KMeans
 from zslearn._parameters import Either, Flag, Number, Whole
 from zslearn.core.losses import structured_hinge
 from zslearn.core.nearest import Targets
-from zslearn.zero_shot.base import Features, ZeroShotClassifier, dense
+from zslearn.zero_shot.base import Features, NormalizedMethod, dense
 from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.scoring import Branch, ScoreForm
+from zslearn.zero_shot.scoring import Branch, LinearForm
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -219,7 +219,7 @@ SCALES = tuple(2.0**power for power in range(-5, 6))
 START_LAM = 2.0**-12
 
 
-class SynCClassifier(ZeroShotClassifier):
+class SynCClassifier(NormalizedMethod):
     """Classifiers of unseen classes as mixtures of phantom classifiers (SynC).
 
     With signatures a_c of unit length, divided by their median distance, the classifier of a class
@@ -372,20 +372,22 @@ class SynCClassifier(ZeroShotClassifier):
         """Weights of the phantoms in each class, of shape (n_classes, n_phantoms)."""
         return phantom_similarity(S / self.median_distance_, self.phantoms_, self.scale_)
 
-    def _prepare(self, S: NDArray) -> Targets:
-        return Targets.of(self._mixing(S) @ self.coef_, "dot")
+    def prepare(self, names: NDArray, vectors: NDArray) -> Targets:
+        # w_c = Σ_r s_cr v_r
+        return Targets.of(self._mixing(self._unit_signatures(names, vectors)) @ self.coef_, "dot")
 
-    def _score(self, X: Features, prepared: Targets) -> NDArray:
-        return prepared.scores(X)
+    def compare(self, queries: Features, classes: Targets) -> NDArray:
+        return classes.scores(queries)
 
-    def _form(self, prepared: Targets) -> ScoreForm:
-        return ScoreForm((Branch(None, prepared),), self.feature_norm)
-
-    def _explain(self, X: Features, s: NDArray) -> Explanation:
+    def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
+        mixing = self._mixing(self._unit_signatures([name], vector[None]))[0]
         seen = len(self.phantoms_) == len(self.seen_classes_) and not self.learn_phantoms
         phantoms = self.seen_classes_ if seen else range(1, len(self.phantoms_) + 1)
         names = [str(name) if seen else f"phantom {name}" for name in phantoms]
-        return Explanation.of(names, self._mixing(s[None])[0] * (self.coef_ @ X[0]))
+        return Explanation.of(names, mixing * (self.coef_ @ rows[0]))
+
+    def linear_form(self, classes: Targets) -> LinearForm:
+        return LinearForm((Branch(None, classes),), self.feature_norm)
 
     def _chosen(self, X: NDArray, y: NDArray[np.intp], A: NDArray) -> Point:
         """Choose λ and scale on held-out classes; in the middle of the grid if there are none."""

@@ -23,7 +23,6 @@ from zslearn.zero_shot.deep.generators.softmax import (
     fit_softmax_by_steps,
     fit_softmaxes_by_steps,
 )
-from zslearn.zero_shot.inputs import normalized_signatures
 from zslearn.zero_shot.search import (
     Fold,
     Point,
@@ -269,8 +268,11 @@ class GenerativeClassifier(DeepClassifier):
     def _scaled(self, X: NDArray) -> NDArray:
         return (X - self.feature_low_.astype(X.dtype)) / self.feature_range_.astype(X.dtype)
 
-    def _prepared(self, names: NDArray, vectors: NDArray) -> Softmax:
-        S = normalized_signatures(vectors, names, self.signature_norm)
+    def represent(self, rows: Features) -> NDArray:
+        return self._represented(self.parameters_, self._scaled(dense(rows)))
+
+    def prepare(self, names: NDArray, vectors: NDArray) -> Softmax:
+        S = self._unit_signatures(names, vectors)
         own = self._seen_places(names, S)
         # A fixed order, so that the fit does not depend on that of the candidates.
         order = np.lexsort([own, *S.T])
@@ -301,9 +303,8 @@ class GenerativeClassifier(DeepClassifier):
         same = (self.seen_signatures_[found] == S).all(axis=1)
         return np.where((found >= 0) & same, found, -1)
 
-    def _score(self, X: Features, prepared: Softmax) -> NDArray:
-        rows = self._represented(self.parameters_, self._scaled(dense(X)))
-        return prepared.scores(rows)
+    def compare(self, queries: NDArray, classes: Softmax) -> NDArray:
+        return classes.scores(queries)
 
     def _report(self, message: str) -> None:
         report(self.verbose > 0, f"[{type(self).__name__}] {message}")
