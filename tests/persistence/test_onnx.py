@@ -68,7 +68,9 @@ def test_every_method_with_class_vectors_can_be_exported(data, tmp_path, name, c
     (scores,) = run.run(["scores"], {"features": X})
     expected = changed.scores(data.X)
     np.testing.assert_allclose(scores, expected, atol=5e-5 * np.abs(expected).max())
-    np.testing.assert_allclose(changed.linear_form().scores(data.X), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        changed.linear_form().scores(data.X), expected, rtol=1e-9, atol=1e-12
+    )
     assert json.loads(run.get_modelmeta().custom_metadata_map["class_names"])[-1] == "okapi"
 
 
