@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.exceptions import InvalidInputError, did_you_mean
 
 # Name -> class and its parameters; a name is looked up here and never evaluated.
 TRANSFORMERS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -37,8 +37,7 @@ def make_inner_classifier(name: str) -> Any:
 
 def _made(kind: str, name: str, known: dict[str, tuple[str, dict[str, Any]]]) -> Any:
     if name not in known:
-        near = closest_name(name, known)
-        hint = f" Did you mean {near!r}?" if near is not None else ""
+        hint = did_you_mean(name, known)
         raise InvalidInputError(f"there is no {kind} {name!r}.{hint} Known: {', '.join(known)}.")
     place, parameters = known[name]
     module, _, class_name = place.partition(":")

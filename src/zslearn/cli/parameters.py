@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from zslearn.cli.known_steps import make_inner_classifier
-from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.exceptions import InvalidInputError, did_you_mean
 
 
 def set_parameters(
@@ -34,8 +34,7 @@ def set_parameters(
         if not equals:
             raise click.UsageError(f"-P takes NAME=VALUE; got {text!r}")
         if parameter not in known:
-            near = closest_name(parameter, known)
-            hint = f" Did you mean {near!r}?" if near else ""
+            hint = did_you_mean(parameter, known)
             raise InvalidInputError(
                 f"{name} has no parameter {parameter!r}.{hint} It has {', '.join(known) or 'none'}."
             )

@@ -6,7 +6,7 @@ import importlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.exceptions import InvalidInputError, did_you_mean
 
 if TYPE_CHECKING:
     from zslearn.cluster.base import LinearMapping
@@ -72,8 +72,7 @@ LEARNERS: dict[str, Learner] = {
 def find_learner(name: str) -> Learner:
     """Return the learner of that name, or say which name is closest."""
     if name not in LEARNERS:
-        near = closest_name(name, LEARNERS)
-        hint = f" Did you mean {near!r}?" if near is not None else ""
+        hint = did_you_mean(name, LEARNERS)
         raise InvalidInputError(
             f"there is no mapping {name!r}.{hint} Known mappings: {', '.join(LEARNERS)}."
         )

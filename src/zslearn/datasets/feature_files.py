@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from zslearn._files import check_is_file, first_line, naming
 from zslearn.datasets.column_tables import ColumnTable, frame_table, parquet_names, parquet_table
 from zslearn.encoders.pictures import IMAGE_SUFFIXES
-from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.exceptions import InvalidInputError, did_you_mean
 from zslearn.signatures.cells import CellTable
 from zslearn.signatures.delimited import open_delimited
 from zslearn.signatures.excel import open_excel
@@ -131,8 +131,7 @@ def table_columns(source: Any) -> list[str]:
 
 def spelled_columns(names: Sequence[str], wanted: str | None = None) -> str:
     """Spell the first columns of a table for a message, and the one nearest to a wanted name."""
-    near = closest_name(wanted, names) if wanted is not None else None
-    hint = f" Did you mean {near!r}?" if near is not None else ""
+    hint = "" if wanted is None else did_you_mean(wanted, names)
     more = ", ..." if len(names) > 8 else ""
     return f"{', '.join(map(str, names[:8])) or 'not named'}{more}.{hint}"
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from zslearn import __version__
 from zslearn.cluster import LEARNERS, find_learner
-from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.exceptions import InvalidInputError, did_you_mean
 from zslearn.reproduce.sources import DataSource
 from zslearn.zero_shot import METHODS
 from zslearn.zero_shot.registry import find_method
@@ -254,8 +254,7 @@ def choose_experiments(
     every = load_experiments(quick=quick)
     for name in names:
         if name not in every:
-            near = closest_name(name, every)
-            hint = f" Did you mean {near!r}?" if near is not None else ""
+            hint = did_you_mean(name, every)
             raise InvalidInputError(
                 f"there is no experiment {name!r}.{hint} Known: {', '.join(every)}."
             )

@@ -6,7 +6,7 @@ import importlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.exceptions import InvalidInputError, did_you_mean
 from zslearn.zero_shot.tags import ZeroShotTags
 
 if TYPE_CHECKING:
@@ -347,8 +347,7 @@ def find_method(name: str) -> Method:
     """Return the method of that name, or say which name is closest."""
     known = METHODS | DEEP | CHOOSERS
     if name not in known:
-        near = closest_name(name, known)
-        hint = f" Did you mean {near!r}?" if near is not None else ""
+        hint = did_you_mean(name, known)
         raise InvalidInputError(
             f"there is no method {name!r}.{hint} Known methods: {', '.join(known)}."
         )
