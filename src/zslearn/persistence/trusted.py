@@ -142,7 +142,7 @@ def _known_estimators() -> dict[str, str]:
         if _is_classifier(getattr(zero_shot, name))
     }
     named = [*zero_shot.METHODS.values(), *DEEP.values()]
-    methods = {method.class_name: f"zslearn.zero_shot.{method.path}" for method in named}
+    methods = {method.class_name: f"zslearn.{method.path}" for method in named}
     return public | methods | _clustering() | ESTIMATORS | _scikit_learn()
 
 
@@ -157,7 +157,7 @@ def _scikit_learn() -> dict[str, str]:
 
 def _clustering() -> dict[str, str]:
     """Return SupervisedKMeans and every mapping it can hold."""
-    places = {m.class_name: f"zslearn.cluster.{m.path}" for m in cluster.LEARNERS.values()}
+    places = {m.class_name: f"zslearn.{m.path}" for m in cluster.MAPPINGS.values()}
     return places | {"SupervisedKMeans": "zslearn.cluster:SupervisedKMeans"}
 
 
