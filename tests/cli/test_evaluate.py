@@ -20,6 +20,7 @@ from zslearn.evaluation import ConventionalProtocol, GeneralizedProtocol
 from zslearn.evaluation import evaluate as measure
 from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot import METHODS, DAPClassifier, SAEClassifier
+from zslearn.zero_shot.registry import RECOMMENDED
 
 UNSEEN = "unseen0,unseen1,unseen2"
 
@@ -225,3 +226,15 @@ def test_open_figures_and_curves(run, own):
         assert word in head
     assert "26 candidates" in result.stdout
     assert "share of the samples that gets an answer" in (own / "rejection.svg").read_text()
+
+
+def test_the_method_measured_by_default_is_the_one_fitted_by_default(run):
+    from zslearn.cli.evaluate import evaluate
+    from zslearn.cli.fit import fit
+
+    defaults = {
+        command.name: {option.opts[0]: option.default for option in command.params}["--method"]
+        for command in (evaluate, fit)
+    }
+    assert defaults == {"evaluate": RECOMMENDED, "fit": RECOMMENDED}
+    assert RECOMMENDED in METHODS

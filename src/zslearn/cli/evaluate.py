@@ -13,6 +13,7 @@ from zslearn.cli.parameters import set_parameters
 from zslearn.cli.source import Source, source_of, source_options
 from zslearn.cli.table import echo_json, format_table
 from zslearn.exceptions import InvalidInputError
+from zslearn.zero_shot.registry import RECOMMENDED
 
 if TYPE_CHECKING:
     from zslearn.datasets import ClassSplit, ZeroShotDataset
@@ -66,7 +67,7 @@ Examples:
 @click.option(
     "--method",
     "methods",
-    default="sae",
+    default=RECOMMENDED,
     show_default=True,
     metavar="NAME[,NAME]|all",
     help="Methods to measure; see zslearn methods. auto chooses one on held-out classes.",

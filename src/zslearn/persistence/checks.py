@@ -21,8 +21,8 @@ from zslearn._parameters import (
     constraints_of,
     facts_of,
 )
-from zslearn.cluster import ImageSegmenter
 from zslearn.exceptions import InvalidInputError
+from zslearn.persistence.trusted import estimator_name
 from zslearn.signatures import Signatures
 
 # As `fitted` declares them for our own: d features, other letters as they come. NaN is allowed
@@ -209,7 +209,7 @@ def _check_classes(model: Any) -> None:
 def _answers(model: Any) -> NDArray[Any]:
     """Return what a model says of a few samples."""
     rng = np.random.default_rng(0)
-    if isinstance(model, ImageSegmenter):
+    if estimator_name(model) == "ImageSegmenter":
         return np.asarray(model.predict(rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)))
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     tags = getattr(steps[-1], "zero_shot_tags", None)

@@ -55,6 +55,9 @@ METHODS: dict[str, Method] = {
     "jlse": Method("zero_shot.synthesized.jlse:JLSEClassifier", "JLSE"),
 }
 
+# The method to try first, see docs/prototype_regression.md; fitted and measured by default.
+RECOMMENDED = "prototype-regression"
+
 # Methods that need PyTorch to fit (extra `deep`); "all" methods are those above.
 _GENERATORS = "zero_shot.deep.generators"
 DEEP: dict[str, Method] = {

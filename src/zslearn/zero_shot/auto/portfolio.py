@@ -30,8 +30,6 @@ from zslearn.zero_shot.posterior.boosted_trees import BoostedTreesClassifier
 from zslearn.zero_shot.registry import find_method, make_classifier
 
 MEAN = "mean of "
-# Taken unless another member is clearly better; see `recommendation`.
-RECOMMENDED = "prototype-regression"
 PREPARATIONS = ("root", "standardize", "quantile", "nystroem")
 CLASSIFIERS: dict[str, Any] = {
     "naive-bayes": GaussianNB(),
