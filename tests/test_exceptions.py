@@ -8,6 +8,7 @@ from zslearn.exceptions import (
     TransductiveBatchError,
     UnknownClassError,
     closest_name,
+    did_you_mean,
 )
 
 
@@ -35,3 +36,9 @@ def test_an_unknown_class_is_told_with_the_nearest_name():
 def test_no_name_is_suggested_when_nothing_is_near():
     assert closest_name("okapi", ["zebra", "lion"]) is None
     assert closest_name("3.0", ["13", "3", "30"]) == "3"
+
+
+def test_the_closest_name_is_offered_in_the_words_wanted():
+    assert did_you_mean("esszl", ["sae", "eszsl"]) == " Did you mean 'eszsl'?"
+    assert did_you_mean("lable", ["label"], ", the closest is {!r}") == ", the closest is 'label'"
+    assert did_you_mean("okapi", ["zebra", "lion"]) == ""

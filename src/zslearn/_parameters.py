@@ -1,11 +1,13 @@
 """What a parameter may be, written as data, and the one check that reads it.
 
-A class lists its parameters in `parameter_constraints`; `check_parameters` compares an instance
-with the list, `check_value` a plain argument with one constraint.
+A class says it where it declares a parameter (`zslearn._declared`) or, if its constructor is
+written by hand, in `parameter_constraints`; `check_parameters` compares an instance with what its
+class says, `check_value` a plain argument with one constraint.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
@@ -97,8 +99,14 @@ class Instance(Constraint):
 class Either(Constraint):
     """Any of several plain values (words, None, True, False) and constraints."""
 
+    options: list[Constraint]
+
     def __init__(self, *options: str | bool | Constraint | None) -> None:
-        every = [one if isinstance(one, Constraint) else _exactly(one) for one in options]
+        every: list[Constraint] = []
+        for one in options:
+            one = one if isinstance(one, Constraint) else _exactly(one)
+            every += one.options if isinstance(one, Either) else [one]
+        self.options = every
         *words, last = (one.words for one in every)
         super().__init__(
             f"{', '.join(words)} or {last}" if words else last,
@@ -147,10 +155,34 @@ def check_parameters(owner: object) -> None:
 
 def constraints_of(kind: type) -> dict[str, Constraint]:
     """Constraint of every parameter of a class; its own go before those of its bases."""
-    merged: dict[str, Constraint] = {}
+    return facts_of(kind, "allowed")
+
+
+# Where a class with a constructor written by hand tells what a declared one says line by line.
+_TABLES = {"allowed": "parameter_constraints", "shape": "learned_shapes"}
+
+
+def facts_of(kind: type, fact: str) -> dict[str, Any]:
+    """Return one fact about every attribute that a class and its bases declare, by attribute.
+
+    Parameters
+    ----------
+    kind : type
+        The class; what it says itself goes before what its bases say.
+    fact : {"allowed", "tried", "fallback", "shape"}
+        See `zslearn._declared`.
+
+    Returns
+    -------
+    dict
+        Attributes about which nothing is said are left out.
+    """
+    merged: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
-        table: Mapping[str, Constraint] = vars(base).get("parameter_constraints", {})
-        merged |= table
+        merged |= vars(base).get(_TABLES.get(fact, ""), {})
+        fields = vars(base).get("__dataclass_fields__", {})
+        own = [fields[name] for name in inspect.get_annotations(base) if name in fields]
+        merged |= {one.name: one.metadata[fact] for one in own if fact in one.metadata}
     return merged
 
 

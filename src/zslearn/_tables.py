@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from zslearn._files import PathLike, check_is_file, damaged, first_line, naming, text_encoding
 from zslearn._optional import require
-from zslearn.exceptions import InvalidInputError, InvalidTypeError, closest_name
+from zslearn.exceptions import InvalidInputError, InvalidTypeError, did_you_mean
 
 Record = tuple[int, list[str]]
 Records = Callable[[], Iterator[Record]]
@@ -288,8 +288,7 @@ def first_row(path: PathLike) -> list[str]:
 
 def spelled_names(names: Sequence[str], wanted: str | None = None) -> str:
     """Spell the first columns of a table for a message, and the one nearest to a wanted name."""
-    near = closest_name(wanted, names) if wanted is not None else None
-    hint = f" Did you mean {near!r}?" if near is not None else ""
+    hint = "" if wanted is None else did_you_mean(wanted, names)
     more = ", ..." if len(names) > 8 else ""
     return f"{', '.join(map(str, names[:8])) or 'not named'}{more}.{hint}"
 

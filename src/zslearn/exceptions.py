@@ -67,8 +67,7 @@ class UnknownClassError(InvalidInputError):
     ) -> None:
         first = unknown[0]
         more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
-        near = closest_name(first, known)
-        hint = f", the closest is {near!r}" if near is not None else ""
+        hint = did_you_mean(first, known, ", the closest is {!r}")
         super().__init__(
             f"Class {_plain(first)!r}{more} has no signature; {len(known)} classes have one{hint}. "
             f"{remedy}"
@@ -154,6 +153,18 @@ def closest_name(name: object, known: Iterable[object]) -> object | None:
     same = next((one for one in spelled.values() if number == _number(one) is not None), None)
     near = difflib.get_close_matches(str(_plain(name)).casefold(), spelled, n=1, cutoff=0.6)
     return same if same is not None or not near else spelled[near[0]]
+
+
+def did_you_mean(name: object, known: Iterable[object], words: str = " Did you mean {!r}?") -> str:
+    """Return words that name the closest known name, to end a refusal with, or nothing.
+
+    Examples
+    --------
+    >>> "there is no method 'esszl'." + did_you_mean("esszl", ["sae", "eszsl"])
+    "there is no method 'esszl'. Did you mean 'eszsl'?"
+    """
+    near = closest_name(name, known)
+    return "" if near is None else words.format(near)
 
 
 def _number(name: object) -> float | None:

@@ -8,6 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from zslearn._registry import Method
 from zslearn.cli.method_options import (
     CLASSIFIERS,
     TRANSFORMERS,
@@ -18,8 +19,8 @@ from zslearn.datasets import ClassSplit, load_table
 from zslearn.evaluation import ConventionalProtocol, GeneralizedProtocol
 from zslearn.evaluation import evaluate as measure
 from zslearn.model_selection import ClassKFold
-from zslearn.zero_shot import METHODS, DAPClassifier, SAEClassifier, ZeroShotTags
-from zslearn.zero_shot.registry import Method
+from zslearn.zero_shot import METHODS, DAPClassifier, SAEClassifier
+from zslearn.zero_shot.registry import RECOMMENDED
 
 UNSEEN = "unseen0,unseen1,unseen2"
 
@@ -97,7 +98,7 @@ class Failing(SAEClassifier):
 
 
 def test_a_method_that_fails_is_a_row_with_its_reason(run, own, monkeypatch):
-    broken = Method("linear.sae:SAEClassifier", "Broken", ZeroShotTags())
+    broken = Method("zero_shot.linear.sae:SAEClassifier", "Broken")
     monkeypatch.setitem(METHODS, "broken", broken)
     monkeypatch.setattr(Method, "estimator", property(lambda self: _class_of(self)))
     result = run("evaluate", *own_arguments(own), "--method", "broken,sae", "--json")
@@ -225,3 +226,15 @@ def test_open_figures_and_curves(run, own):
         assert word in head
     assert "26 candidates" in result.stdout
     assert "share of the samples that gets an answer" in (own / "rejection.svg").read_text()
+
+
+def test_the_method_measured_by_default_is_the_one_fitted_by_default(run):
+    from zslearn.cli.evaluate import evaluate
+    from zslearn.cli.fit import fit
+
+    defaults = {
+        command.name: {option.opts[0]: option.default for option in command.params}["--method"]
+        for command in (evaluate, fit)
+    }
+    assert defaults == {"evaluate": RECOMMENDED, "fit": RECOMMENDED}
+    assert RECOMMENDED in METHODS

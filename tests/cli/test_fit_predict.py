@@ -163,6 +163,19 @@ def test_fit_refuses_unknown_methods_and_parameters(refused, own, own_arguments)
     assert not (own / "m.zsl").exists()
 
 
+def test_fit_refuses_what_cannot_be_saved_before_it_fits(refused, own, own_arguments, monkeypatch):
+    from zslearn.zero_shot import DAPClassifier
+
+    def fit(self, X, y):
+        raise AssertionError("fitted")
+
+    monkeypatch.setattr(DAPClassifier, "fit", fit)
+    parameter = ["-P", "classifier=random-forest"]
+    line = refused("fit", *own_arguments, "--method", "dap", *parameter, "--save", own / "m.zsl")
+    assert "DAPClassifier.classifier holds a sklearn.ensemble" in line
+    assert "cannot be saved" in line
+
+
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [

@@ -212,9 +212,20 @@ def test_progress_goes_to_stderr_and_one_class_is_refused(mapping, small, capsys
 
 
 def test_kissme_is_among_the_registered_and_names_are_helped():
-    from zslearn.cluster import LEARNERS, find_learner, make_mapping
+    from zslearn.cluster import MAPPINGS, find_mapping, make_mapping
 
     assert isinstance(make_mapping("kissme", ridge=0.1), KISSME)
-    assert {learner.mapping for learner in LEARNERS.values()} >= {ITML, LMNN, XingMMC}
+    assert {one.estimator for one in MAPPINGS.values()} >= {ITML, LMNN, XingMMC}
     with pytest.raises(InvalidInputError, match="Did you mean 'kissme'"):
-        find_learner("kisme")
+        find_mapping("kisme")
+
+
+def test_old_names_of_the_registry_work_for_one_release():
+    from zslearn import cluster
+
+    with pytest.warns(FutureWarning, match="LEARNERS is called zslearn.cluster.MAPPINGS now"):
+        assert cluster.LEARNERS is cluster.MAPPINGS
+    with pytest.warns(FutureWarning, match="find_learner is called zslearn.cluster.find_mapping"):
+        found = cluster.find_learner("kissme")
+    with pytest.warns(FutureWarning, match="mapping is called estimator now"):
+        assert found.mapping is KISSME

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from zslearn.cluster import KISSME, LEARNERS, SAEMapping, SupervisedKMeans, make_mapping
+from zslearn.cluster import KISSME, MAPPINGS, SAEMapping, SupervisedKMeans, make_mapping
 from zslearn.datasets import make_subclusters
 from zslearn.persistence import load, save
 
@@ -15,7 +15,7 @@ def data():
     return make_subclusters([60, 60, 60], n_test=90, random_state=0)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", MAPPINGS)
 def test_saved_model_clusters_the_same(name, data, tmp_path):
     model = SupervisedKMeans(make_mapping(name, **QUICK.get(name, {})))
     model.fit(data.X_train, data.y_train)

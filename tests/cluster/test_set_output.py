@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 import sklearn
 
-from zslearn.cluster import LEARNERS, SupervisedKMeans, make_mapping
+from zslearn.cluster import MAPPINGS, SupervisedKMeans, make_mapping
 from zslearn.datasets import make_zero_shot
 
 DATA = make_zero_shot(4, 2, n_per_class=8, n_features=10, random_state=0)
@@ -12,7 +12,7 @@ X.index = [f"s{i}" for i in range(len(X))]
 
 
 @pytest.mark.filterwarnings("ignore")  # iterative methods on few samples may stop early
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", MAPPINGS)
 def test_codes_as_data_frames(name):
     mapping = make_mapping(name).fit(X, DATA.y)
     expected = mapping.transform(X)

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from zslearn.cluster import find_learner
+from zslearn.cluster import find_mapping
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.reproduce import Run, choose_experiments, find_data, load_experiments, plan
 from zslearn.reproduce.runs import KINDS
@@ -20,7 +20,7 @@ def test_every_experiment_has_a_program_and_known_methods():
                 if experiment.kind in ("zero-shot", "class-splits"):
                     with_steps(name)
                 elif name and experiment.kind.startswith("cluster"):
-                    find_learner(base_name(name))
+                    find_mapping(base_name(name))
 
 
 def test_tables_are_made_of_experiments_alone():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from zslearn.cluster import LEARNERS, make_mapping
+from zslearn.cluster import MAPPINGS, make_mapping
 from zslearn.datasets import make_zero_shot
 from zslearn.zero_shot import METHODS, make_classifier
 
@@ -30,7 +30,7 @@ def test_a_classifier(name, data, train):
     assert vars(clf) == before
 
 
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "itml"])  # it takes seconds
+@pytest.mark.parametrize("name", [name for name in MAPPINGS if name != "itml"])  # it takes seconds
 def test_a_mapping(name, train):
     X, y = train
     mapping = make_mapping(name).fit(X, y)

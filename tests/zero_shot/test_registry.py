@@ -18,7 +18,7 @@ def test_every_name_makes_its_classifier(name):
     assert clf.signatures is None
     assert clf.get_params().items() >= method.parameters.items()
     assert method.cost in ("instant", "seconds", "minutes")
-    assert method.tags == method.estimator.zero_shot_tags
+    assert method.tags == clf.zero_shot_tags
     assert method.tags.reference
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from sklearn.model_selection import GroupKFold, check_cv
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from zslearn._declared import Declared, fitted, parameter
 from zslearn._parameters import Constraint, Either, Number, Numbers, Whole, check_parameters
 from zslearn.core import sylvester
 from zslearn.core.fitting import all_or_nothing
@@ -24,19 +25,31 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import choose
 
 Solver = Literal["auto", "spectral", "tridiagonal", "reference"]
-SOLVERS = get_args(Solver)
 
 
-class TiedLinearMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Encode with W and decode with its transpose; how W is learned is up to the subclass."""
+class TiedLinearMap(Declared, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Encode with W and decode with its transpose; how W is learned is up to the subclass.
 
-    parameter_constraints: ClassVar[dict[str, Constraint]] = {"solver": Either(*SOLVERS)}
-    learned_shapes: ClassVar[dict[str, str | None]] = {
-        "coef_": "k d",
-        "dimension_names_": "optional names k",
-    }
-    solver: Solver
-    coef_: NDArray[Any]
+    Parameters
+    ----------
+    solver : {"auto", "spectral", "tridiagonal", "reference"}, default="auto"
+        How to solve the equation. "auto" reduces XᵀX to tridiagonal form, and to its eigenvectors
+        where rounding in its null space would show; "reference" is the paper's Algorithm 1 with
+        ``scipy.linalg.solve_sylvester``, many times slower.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_dimensions, n_features)
+        The encoder W.
+    n_features_in_ : int
+        Number of features.
+    n_samples_seen_ : int
+        Number of samples the model was fitted on.
+    """
+
+    solver: Solver = parameter(default="auto", allowed=Either(*get_args(Solver)))
+    coef_: NDArray[Any] = fitted("k d")
+    dimension_names_: NDArray[Any] = fitted("optional names k")
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Encode features to the semantic space.
@@ -166,19 +179,6 @@ class SemanticAutoencoder(TiedLinearMap):
         The paper's λ: weight of the encoder's error against the decoder's. λ → ∞ is least squares
         from features to semantics, λ → 0 least squares from semantics to features. Its scale is
         that of the data: ``λ tr(XᵀX) / tr(SᵀS)`` is scale-free, and about 0.2 in the paper's demos.
-    solver : {"auto", "spectral", "tridiagonal", "reference"}, default="auto"
-        How to solve the equation. "auto" reduces XᵀX to tridiagonal form, and to its eigenvectors
-        where rounding in its null space would show; "reference" is the paper's Algorithm 1 with
-        ``scipy.linalg.solve_sylvester``, many times slower.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_dimensions, n_features)
-        The encoder W.
-    n_features_in_ : int
-        Number of features.
-    n_samples_seen_ : int
-        Number of samples the model was fitted on.
 
     Examples
     --------
@@ -192,11 +192,7 @@ class SemanticAutoencoder(TiedLinearMap):
     ((100, 3), (100, 10))
     """
 
-    parameter_constraints: ClassVar[dict[str, Constraint]] = {"lam": Number(above=0)}
-
-    def __init__(self, lam: float = 1.0, *, solver: Solver = "auto") -> None:
-        self.lam = lam
-        self.solver = solver
+    lam: float = parameter(default=1.0, allowed=Number(above=0), kw_only=False)
 
     @all_or_nothing
     @limits_blas
@@ -311,25 +307,14 @@ class SemanticAutoencoderCV(TiedLinearMap):
     (True, 30)
     """
 
-    parameter_constraints: ClassVar[dict[str, Constraint]] = {
-        "lams": Either(None, Numbers(Number(above=0))),
-        "cv": Either(Whole(2), Constraint("a scikit-learn splitter", _is_splitter)),
-        "direction": Either("encode", "decode"),
-        "solver": Either("auto", "spectral", "tridiagonal"),
-    }
-
-    def __init__(
-        self,
-        lams: ArrayLike | None = None,
-        *,
-        cv: Any = 5,
-        direction: str = "encode",
-        solver: Solver = "auto",
-    ) -> None:
-        self.lams = lams
-        self.cv = cv
-        self.direction = direction
-        self.solver = solver
+    lams: ArrayLike | None = parameter(
+        default=None, allowed=Either(None, Numbers(Number(above=0))), kw_only=False
+    )
+    cv: Any = parameter(
+        default=5, allowed=Either(Whole(2), Constraint("a scikit-learn splitter", _is_splitter))
+    )
+    direction: str = parameter(default="encode", allowed=Either("encode", "decode"))
+    solver: Solver = parameter(default="auto", allowed=Either("auto", "spectral", "tridiagonal"))
 
     @all_or_nothing
     @limits_blas

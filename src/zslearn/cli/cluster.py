@@ -47,7 +47,7 @@ Examples:
   zslearn cluster mappings
   zslearn cluster mappings --json
 """
-MAPPINGS = {
+MAPPING_COLUMNS = {
     "name": "name",
     "title": "mapping",
     "incremental": "partial_fit",
@@ -209,21 +209,21 @@ def evaluate(
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 def mappings(as_json: bool) -> None:
     """List the mappings that can be learned."""
-    from zslearn.cluster import LEARNERS
+    from zslearn.cluster import MAPPINGS
 
     rows = [
         {
             "name": name,
-            "title": learner.title,
-            "incremental": learner.mapping.mapping_tags.incremental,
-            "reference": learner.mapping.mapping_tags.reference,
+            "title": mapping.title,
+            "incremental": mapping.tags.incremental,
+            "reference": mapping.tags.reference,
         }
-        for name, learner in LEARNERS.items()
+        for name, mapping in MAPPINGS.items()
     ]
     if as_json:
         echo_json(rows)
     else:
-        click.echo(format_table(rows, MAPPINGS))
+        click.echo(format_table(rows, MAPPING_COLUMNS))
 
 
 def _loaded(path: str) -> SupervisedKMeans:

@@ -15,6 +15,7 @@ from zslearn.cli.main import warnings_as_lines
 from zslearn.cli.method_options import make_transformer, set_parameters
 from zslearn.cli.output import check_target, echo_json, format_table, names_in, write_rows
 from zslearn.exceptions import InvalidInputError
+from zslearn.zero_shot.registry import RECOMMENDED
 
 if TYPE_CHECKING:
     from zslearn.datasets import ClassSplit, ZeroShotDataset
@@ -69,7 +70,7 @@ Examples:
 @click.option(
     "--method",
     "methods",
-    default="sae",
+    default=RECOMMENDED,
     show_default=True,
     metavar="NAME[,NAME]|all",
     help="Methods to measure; see zslearn methods. auto chooses one on held-out classes.",

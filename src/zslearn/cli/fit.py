@@ -14,13 +14,12 @@ from zslearn.cli.main import warnings_as_lines
 from zslearn.cli.method_options import set_parameters
 from zslearn.cli.output import check_target, echo_json, expectation_of, format_table
 from zslearn.exceptions import user_data
+from zslearn.zero_shot.registry import RECOMMENDED
 
 if TYPE_CHECKING:
     from zslearn.datasets import ZeroShotDataset
     from zslearn.zero_shot import ZeroShotClassifier
 
-# The method we recommend first; see docs/prototype_regression.md.
-DEFAULT = "prototype-regression"
 EPILOG = """\b
 Examples:
   zslearn fit --features X.csv --labels y.csv --signatures classes.csv --save model.zsl
@@ -36,7 +35,7 @@ Examples:
 @source_options
 @click.option(
     "--method",
-    default=DEFAULT,
+    default=RECOMMENDED,
     show_default=True,
     help="See zslearn methods. auto chooses one on held-out classes.",
 )
@@ -86,12 +85,16 @@ def fit(
     samples are the unseen ones, which the model will recognize all the same. Free parameters such
     as λ are chosen by holding out seen classes.
     """
+    from zslearn.encoders import remember_encoder
+    from zslearn.persistence import check_savable, save
+
     check_target(target)
     source = source_of(options)
     dataset = source.load()
     model = _classifier(method, dataset, params, calibrate)
+    check_savable(model)
     rows = _training_rows(source, dataset)
-    hint = " (what we recommend first; --method takes others)" if method == DEFAULT else ""
+    hint = " (what we recommend first; --method takes others)" if method == RECOMMENDED else ""
     click.echo(f"Fitting {method}{hint} on {len(rows)} samples ...", err=True)
     start = perf_counter()
     with user_data(), warnings_as_lines():
@@ -101,9 +104,6 @@ def fit(
     expected = expectation_of(model)
     if expected is not None:
         facts["expected_accuracy"] = asdict(expected) if as_json else expected
-    from zslearn.encoders import remember_encoder
-    from zslearn.persistence import save
-
     remember_encoder(model, dataset.extra.get("encoder"))
     save(model, target)
     facts |= {"file": target, "bytes": os.path.getsize(target)}

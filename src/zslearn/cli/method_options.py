@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.exceptions import InvalidInputError, did_you_mean
 
 # Name -> class and its parameters; a name is looked up here and never evaluated.
 TRANSFORMERS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -41,8 +41,7 @@ def make_inner_classifier(name: str) -> Any:
 
 def _made(kind: str, name: str, known: dict[str, tuple[str, dict[str, Any]]]) -> Any:
     if name not in known:
-        near = closest_name(name, known)
-        hint = f" Did you mean {near!r}?" if near is not None else ""
+        hint = did_you_mean(name, known)
         raise InvalidInputError(f"there is no {kind} {name!r}.{hint} Known: {', '.join(known)}.")
     place, parameters = known[name]
     module, _, class_name = place.partition(":")
@@ -71,8 +70,7 @@ def set_parameters(
         if not equals:
             raise click.UsageError(f"-P takes NAME=VALUE; got {text!r}")
         if parameter not in known:
-            near = closest_name(parameter, known)
-            hint = f" Did you mean {near!r}?" if near else ""
+            hint = did_you_mean(parameter, known)
             raise InvalidInputError(
                 f"{name} has no parameter {parameter!r}.{hint} It has {', '.join(known) or 'none'}."
             )

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from zslearn._declared import Declared, fitted
 from zslearn._parameters import check_parameters
 from zslearn.core.fitting import all_or_nothing
 from zslearn.core.learner import Gathered, MomentLearner, MomentPlan
@@ -173,16 +174,22 @@ def _affine(moments: Moments, mean: NDArray, scale: NDArray) -> Moments:
     )
 
 
-class LinearMapping(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LinearMapping(Declared, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Linear map of features to codes in which Euclidean distance suits the labels.
 
-    A subclass learns `coef_` of shape (n_components, n_features); the metric is ``coef_ᵀ coef_``.
+    A subclass learns `coef_`; the metric is ``coef_ᵀ coef_``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_components, n_features)
+        The map.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
     """
 
-    learned_shapes: ClassVar[dict[str, str | None]] = {"classes_": "names c", "coef_": "p d"}
     mapping_tags: ClassVar[MappingTags] = MappingTags()
-    coef_: NDArray
-    classes_: NDArray
+    coef_: NDArray = fitted("p d")
+    classes_: NDArray = fitted("names c")
 
     @property
     def is_transductive(self) -> bool:
@@ -261,7 +268,7 @@ class RowMapping(LinearMapping):
 class MomentMapping(MomentLearner, LinearMapping):
     """Linear mapping that is learned from class counts, class sums and Gram matrices alone."""
 
-    _statistics: Statistics | None
+    _statistics: Statistics | None = fitted()
 
     @abstractmethod
     def _coef(self, statistics: Statistics) -> NDArray:

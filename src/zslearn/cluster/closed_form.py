@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from zslearn._declared import fitted, parameter
 from zslearn._parameters import Either, Flag, Number, Whole
 from zslearn.cluster.base import MappingTags, MomentMapping, Statistics
 from zslearn.exceptions import InvalidInputError
@@ -20,8 +21,6 @@ class EuclideanMapping(MomentMapping):
     ----------
     coef_ : ndarray of shape (n_features, n_features)
         The identity matrix.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
 
     Examples
     --------
@@ -52,8 +51,6 @@ class RVML(MomentMapping):
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
         ``Lᵀ``.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
 
     References
     ----------
@@ -71,12 +68,7 @@ class RVML(MomentMapping):
     mapping_tags: ClassVar[MappingTags] = MappingTags(
         reference="M. Perrot and A. Habrard, Regressive virtual metric learning, NIPS 2015"
     )
-    parameter_constraints: ClassVar = {
-        "lam": Number(above=0),
-    }
-
-    def __init__(self, lam: float = 0.5) -> None:
-        self.lam = lam
+    lam: float = parameter(default=0.5, allowed=Number(above=0), kw_only=False)
 
     def _coef(self, statistics: Statistics) -> NDArray:
         lam = self.lam
@@ -120,8 +112,6 @@ class RCA(MomentMapping):
     ----------
     coef_ : ndarray of shape (n_features, n_features)
         The whitening map.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
 
     References
     ----------
@@ -141,12 +131,7 @@ class RCA(MomentMapping):
         reference="A. Bar-Hillel et al., Learning distance functions using equivalence relations, "
         "ICML 2003"
     )
-    parameter_constraints: ClassVar = {
-        "ridge": Number(least=0),
-    }
-
-    def __init__(self, ridge: float = 1e-9) -> None:
-        self.ridge = ridge
+    ridge: float = parameter(default=1e-9, allowed=Number(least=0), kw_only=False)
 
     def _coef(self, statistics: Statistics) -> NDArray:
         ridge = self.ridge
@@ -183,8 +168,6 @@ class MLCA(MomentMapping):
         ``Lᵀ``.
     mean_ : ndarray of shape (n_features,)
         What is subtracted before mapping; zero unless `center`.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
 
     References
     ----------
@@ -201,15 +184,9 @@ class MLCA(MomentMapping):
     """
 
     mapping_tags: ClassVar[MappingTags] = MappingTags(reference=_REFERENCE)
-    parameter_constraints: ClassVar = {
-        "svd": Flag(),
-        "center": Flag(),
-    }
-    learned_shapes: ClassVar = {"mean_": "d"}
-
-    def __init__(self, svd: bool = False, *, center: bool = False) -> None:
-        self.svd = svd
-        self.center = center
+    svd: bool = parameter(default=False, allowed=Flag(), kw_only=False)
+    center: bool = parameter(default=False, allowed=Flag())
+    mean_: NDArray = fitted("d")
 
     @property
     def is_transductive(self) -> bool:
@@ -252,8 +229,6 @@ class KISSME(MomentMapping):
     ----------
     coef_ : ndarray of shape (n_components, n_features)
         L with ``LᵀL = M``; directions in which M is not positive are dropped.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
 
     References
     ----------
@@ -273,12 +248,7 @@ class KISSME(MomentMapping):
         reference="M. Köstinger et al., Large scale metric learning from equivalence constraints, "
         "CVPR 2012"
     )
-    parameter_constraints: ClassVar = {
-        "ridge": Number(least=0),
-    }
-
-    def __init__(self, ridge: float = 1e-6) -> None:
-        self.ridge = ridge
+    ridge: float = parameter(default=1e-6, allowed=Number(least=0), kw_only=False)
 
     def _needs_class_grams(self) -> bool:
         return True
@@ -324,8 +294,6 @@ class LDAProjection(MomentMapping):
     ----------
     coef_ : ndarray of shape (n_components, n_features)
         The directions, most discriminating first.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
 
     Examples
     --------
@@ -340,14 +308,10 @@ class LDAProjection(MomentMapping):
         reference="R. A. Fisher, The use of multiple measurements in taxonomic problems, 1936; "
         "C. R. Rao, 1948"
     )
-    parameter_constraints: ClassVar = {
-        "n_components": Either(None, Whole(1)),
-        "ridge": Number(least=0),
-    }
-
-    def __init__(self, n_components: int | None = None, *, ridge: float = 1e-9) -> None:
-        self.n_components = n_components
-        self.ridge = ridge
+    n_components: int | None = parameter(
+        default=None, allowed=Either(None, Whole(1)), kw_only=False
+    )
+    ridge: float = parameter(default=1e-9, allowed=Number(least=0))
 
     def _coef(self, statistics: Statistics) -> NDArray:
         ridge = self.ridge
@@ -405,8 +369,6 @@ class LajugieSpectral(MomentMapping):
         L with ``LᵀL = B``.
     n_iter_ : int
         Number of steps.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
 
     References
     ----------
@@ -427,14 +389,8 @@ class LajugieSpectral(MomentMapping):
         reference="after R. Lajugie, F. Bach and S. Arlot, Large-margin metric learning for "
         "constrained partitioning problems, ICML 2014",
     )
-    parameter_constraints: ClassVar = {
-        "mu": Number(above=0),
-        "max_iter": Whole(1),
-    }
-
-    def __init__(self, mu: float = 0.01, *, max_iter: int = 600) -> None:
-        self.mu = mu
-        self.max_iter = max_iter
+    mu: float = parameter(default=0.01, allowed=Number(above=0), kw_only=False)
+    max_iter: int = parameter(default=600, allowed=Whole(1))
 
     def _coef(self, statistics: Statistics) -> NDArray:
         mu = self.mu

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from zslearn._declared import Declared, fitted, parameter
 from zslearn._parameters import Constraint, Either, Whole, check_parameters
 from zslearn.cluster.base import MomentMapping, Statistics
 from zslearn.cluster.kmeans import two_means
@@ -39,7 +40,7 @@ PIXEL_MAPPING = Constraint(
 FOREGROUND, BACKGROUND, UNDEFINED = 1, 0, -1
 
 
-class ImageSegmenter(BaseEstimator):
+class ImageSegmenter(Declared, BaseEstimator):
     """Learn foreground and background from pictures with masks; segment new pictures.
 
     Every pixel is described by `zslearn.cluster.pixel_features`, standardized on the training
@@ -78,15 +79,12 @@ class ImageSegmenter(BaseEstimator):
     1.0
     """
 
-    parameter_constraints: ClassVar = {
-        "mapping": Either(None, PIXEL_MAPPING),
-        "height": Whole(1),
-    }
-    learned_shapes: ClassVar = {"coef_": "p 135", "direction_": "p"}
-
-    def __init__(self, mapping: MomentMapping | None = None, *, height: int = 100) -> None:
-        self.mapping = mapping
-        self.height = height
+    mapping: MomentMapping | None = parameter(
+        default=None, allowed=Either(None, PIXEL_MAPPING), kw_only=False
+    )
+    height: int = parameter(default=100, allowed=Whole(1))
+    coef_: NDArray = fitted("p 135")
+    direction_: NDArray = fitted("p")
 
     @all_or_nothing
     def fit(self, images: Iterable[ArrayLike], masks: Iterable[ArrayLike]) -> Self:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse
 from sklearn.neighbors import NearestNeighbors
 
+from zslearn._declared import parameter
 from zslearn._parameters import Number, Whole
 from zslearn._progress import report
 from zslearn.cluster.base import MappingTags, RowMapping
@@ -52,8 +53,6 @@ class LMNN(RowMapping):
         Objective after each round, with the impostors of that round; new impostors may raise it.
     n_iter_ : int
         Number of L-BFGS iterations in all rounds.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
 
     References
     ----------
@@ -75,31 +74,12 @@ class LMNN(RowMapping):
         reference="K. Q. Weinberger and L. K. Saul, Distance metric learning for large margin "
         "nearest neighbor classification, JMLR 2009",
     )
-    parameter_constraints: ClassVar = {
-        "n_neighbors": Whole(1),
-        "n_impostors": Whole(1),
-        "push": Number(least=0, most=1),
-        "n_rounds": Whole(1),
-        "max_iter": Whole(1),
-        "verbose": Whole(0),
-    }
-
-    def __init__(
-        self,
-        n_neighbors: int = 3,
-        *,
-        n_impostors: int = 10,
-        push: float = 0.5,
-        n_rounds: int = 5,
-        max_iter: int = 30,
-        verbose: int = 0,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.n_impostors = n_impostors
-        self.push = push
-        self.n_rounds = n_rounds
-        self.max_iter = max_iter
-        self.verbose = verbose
+    n_neighbors: int = parameter(default=3, allowed=Whole(1), kw_only=False)
+    n_impostors: int = parameter(default=10, allowed=Whole(1))
+    push: float = parameter(default=0.5, allowed=Number(least=0, most=1))
+    n_rounds: int = parameter(default=5, allowed=Whole(1))
+    max_iter: int = parameter(default=30, allowed=Whole(1))
+    verbose: int = parameter(default=0, allowed=Whole(0))
 
     def _learn(self, X: NDArray, y: NDArray[np.intp]) -> NDArray:
         push = self.push

@@ -9,6 +9,7 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from zslearn._declared import parameter
 from zslearn._parameters import Constraint, Either, Number, Numbers, RandomSource, Whole
 from zslearn._progress import report
 from zslearn.cluster.base import MappingTags, RowMapping, Statistics
@@ -79,8 +80,6 @@ class XingMMC(RowMapping):
         L with ``LᵀL = A``.
     n_iter_ : int
         Number of gradient steps.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
 
     References
     ----------
@@ -102,31 +101,12 @@ class XingMMC(RowMapping):
         reference="E. P. Xing et al., Distance metric learning with application to clustering "
         "with side-information, NIPS 2002",
     )
-    parameter_constraints: ClassVar = {
-        "n_pairs": Whole(1),
-        "max_iter": Whole(1),
-        "tol": Number(least=0),
-        "ridge": Number(least=0),
-        "random_state": RandomSource(),
-        "verbose": Whole(0),
-    }
-
-    def __init__(
-        self,
-        n_pairs: int = 10000,
-        *,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        ridge: float = 1e-6,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.n_pairs = n_pairs
-        self.max_iter = max_iter
-        self.tol = tol
-        self.ridge = ridge
-        self.random_state = random_state
-        self.verbose = verbose
+    n_pairs: int = parameter(default=10000, allowed=Whole(1), kw_only=False)
+    max_iter: int = parameter(default=200, allowed=Whole(1))
+    tol: float = parameter(default=1e-6, allowed=Number(least=0))
+    ridge: float = parameter(default=1e-6, allowed=Number(least=0))
+    random_state: Any = parameter(default=0, allowed=RandomSource())
+    verbose: int = parameter(default=0, allowed=Whole(0))
 
     def _learn(self, X: NDArray, y: NDArray[np.intp]) -> NDArray:
         ridge = self.ridge
@@ -220,8 +200,6 @@ class ITML(RowMapping):
         Upper bound for similar and lower bound for dissimilar pairs.
     n_iter_ : int
         Number of sweeps.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
 
     References
     ----------
@@ -242,34 +220,15 @@ class ITML(RowMapping):
         incremental=False,
         reference="J. V. Davis et al., Information-theoretic metric learning, ICML 2007",
     )
-    parameter_constraints: ClassVar = {
-        "n_pairs": Either(None, Whole(1)),
-        "gamma": Number(above=0),
-        "percentiles": Constraint("two rising numbers from 0 to 100", _are_percentiles),
-        "max_iter": Whole(1),
-        "tol": Number(least=0),
-        "random_state": RandomSource(),
-        "verbose": Whole(0),
-    }
-
-    def __init__(
-        self,
-        n_pairs: int | None = None,
-        *,
-        gamma: float = 1.0,
-        percentiles: tuple[float, float] = (5, 95),
-        max_iter: int = 500,
-        tol: float = 1e-3,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.n_pairs = n_pairs
-        self.gamma = gamma
-        self.percentiles = percentiles
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_pairs: int | None = parameter(default=None, allowed=Either(None, Whole(1)), kw_only=False)
+    gamma: float = parameter(default=1.0, allowed=Number(above=0))
+    percentiles: tuple[float, float] = parameter(
+        default=(5, 95), allowed=Constraint("two rising numbers from 0 to 100", _are_percentiles)
+    )
+    max_iter: int = parameter(default=500, allowed=Whole(1))
+    tol: float = parameter(default=1e-3, allowed=Number(least=0))
+    random_state: Any = parameter(default=0, allowed=RandomSource())
+    verbose: int = parameter(default=0, allowed=Whole(0))
 
     def _learn(self, X: NDArray, y: NDArray[np.intp]) -> NDArray:
         gamma = self.gamma

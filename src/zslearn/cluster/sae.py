@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
+from zslearn._declared import fitted, parameter, search_space
 from zslearn._parameters import Either, Number, Numbers, Seed, Whole, check_parameters
 from zslearn.cluster.base import MappingTags, MomentMapping, Statistics, check_several_classes
 from zslearn.cluster.kmeans import KMeansOptions, check_groups, cluster_codes, mean_loss
@@ -23,7 +24,7 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import Choice, choose
 
 # In units in which features have mean square 1, as standardized ones do.
-LAM_GRID = np.logspace(-2, 4, 25)
+LAM_GRID = tuple(np.logspace(-2, 4, 25).tolist())
 
 Path = Callable[[Statistics, NDArray], NDArray]
 
@@ -170,8 +171,6 @@ class SAEMapping(MomentMapping):
         scikit-learn's keys.
     best_params_ : dict
         With ``lam="cv"``, the λ that was chosen.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
 
     References
     ----------
@@ -190,30 +189,15 @@ class SAEMapping(MomentMapping):
         reference="E. Kodirov, T. Xiang and S. Gong, Semantic autoencoder for zero-shot learning, "
         "CVPR 2017"
     )
-    parameter_constraints: ClassVar = {
-        "lam": Either("cv", Number(above=0)),
-        "class_weight": Either(None, "balanced"),
-        "lams": Either(None, Numbers(Number(above=0))),
-        "cv": Whole(2),
-        "random_state": Seed(),
-    }
-    cv_results_: dict[str, Any] | None
-    best_params_: dict[str, Any]
-
-    def __init__(
-        self,
-        lam: float | str = 0.5,
-        *,
-        class_weight: ClassWeight = None,
-        lams: ArrayLike | None = None,
-        cv: int = 3,
-        random_state: int = 0,
-    ) -> None:
-        self.lam = lam
-        self.class_weight = class_weight
-        self.lams = lams
-        self.cv = cv
-        self.random_state = random_state
+    lam: float | str = parameter(
+        default=0.5, allowed=Number(above=0), tried=LAM_GRID, kw_only=False
+    )
+    class_weight: ClassWeight = parameter(default=None, allowed=Either(None, "balanced"))
+    lams: ArrayLike | None = parameter(default=None, allowed=Either(None, Numbers(Number(above=0))))
+    cv: int = parameter(default=3, allowed=Whole(2))
+    random_state: int = parameter(default=0, allowed=Seed())
+    cv_results_: dict[str, Any] | None = fitted()
+    best_params_: dict[str, Any] = fitted()
 
     @all_or_nothing
     @limits_blas
@@ -325,7 +309,7 @@ class SAEMapping(MomentMapping):
     def _grid(self, X: NDArray) -> NDArray:
         if self.lams is None:
             mean_square = float(np.einsum("ij,ij->", X, X, dtype=np.float64)) / X.size
-            return LAM_GRID / (mean_square or 1.0)
+            return np.array(search_space(self)["lam"]) / (mean_square or 1.0)
         return np.asarray(self.lams, dtype=np.float64)
 
 

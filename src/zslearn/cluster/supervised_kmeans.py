@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from zslearn._declared import Declared, fitted, parameter
 from zslearn._parameters import (
     Either,
     Flag,
@@ -36,7 +37,7 @@ from zslearn.exceptions import InvalidInputError
 _BLOCK_ROWS = 65536
 
 
-class SupervisedKMeans(TransformerMixin, BaseEstimator):
+class SupervisedKMeans(Declared, TransformerMixin, BaseEstimator):
     """Learn from labeled data which distances matter, then cluster new data with k-means.
 
     New samples need not be of the training classes, and are never compared with training samples:
@@ -90,35 +91,22 @@ class SupervisedKMeans(TransformerMixin, BaseEstimator):
     0.03
     """
 
-    mapping_: LinearMapping
-    parameter_constraints: ClassVar = {
-        "mapping": Either(
+    mapping: LinearMapping | None = parameter(
+        default=None,
+        allowed=Either(
             None, Instance(LinearMapping, "a mapping of zslearn.cluster such as SAEMapping()")
         ),
-        "n_clusters": Either(None, Whole(1)),
-        "standardize": Flag(),
-        "n_init": Whole(1),
-        "restarts": Whole(0),
-        "random_state": RandomSource(),
-    }
-    learned_shapes: ClassVar = {"classes_": "names c", "mean_": "d", "scale_": "d"}
-
-    def __init__(
-        self,
-        mapping: LinearMapping | None = None,
-        *,
-        n_clusters: int | None = None,
-        standardize: bool = True,
-        n_init: int = 20,
-        restarts: int = 0,
-        random_state: Any = 0,
-    ) -> None:
-        self.mapping = mapping
-        self.n_clusters = n_clusters
-        self.standardize = standardize
-        self.n_init = n_init
-        self.restarts = restarts
-        self.random_state = random_state
+        kw_only=False,
+    )
+    n_clusters: int | None = parameter(default=None, allowed=Either(None, Whole(1)))
+    standardize: bool = parameter(default=True, allowed=Flag())
+    n_init: int = parameter(default=20, allowed=Whole(1))
+    restarts: int = parameter(default=0, allowed=Whole(0))
+    random_state: Any = parameter(default=0, allowed=RandomSource())
+    classes_: NDArray = fitted("names c")
+    mean_: NDArray = fitted("d")
+    scale_: NDArray = fitted("d")
+    mapping_: LinearMapping = fitted()
 
     @all_or_nothing
     @limits_blas

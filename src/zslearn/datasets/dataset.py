@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._tables import is_frame, row_names
-from zslearn.exceptions import InvalidInputError, InvalidTypeError, closest_name
+from zslearn.exceptions import InvalidInputError, InvalidTypeError, did_you_mean
 from zslearn.signatures import Signatures
 
 
@@ -364,8 +364,7 @@ class ZeroShotDataset:
             return self.splits[name]
         if name in self.withheld:
             raise InvalidInputError(self.withheld[name])
-        near = closest_name(name, self.splits)
-        hint = f" Did you mean {near!r}?" if near is not None else ""
+        hint = did_you_mean(name, self.splits)
         raise InvalidInputError(
             f"Data set {self.name!r} has no split {name!r}; it has "
             f"{', '.join(map(repr, self.splits)) or 'none'}.{hint}"
@@ -452,8 +451,7 @@ class ZeroShotDataset:
         np.float64(1.0)
         """
         if semantics not in self.semantics:
-            near = closest_name(semantics, self.semantics)
-            hint = f" Did you mean {near!r}?" if near is not None else ""
+            hint = did_you_mean(semantics, self.semantics)
             raise InvalidInputError(
                 f"Data set {self.name!r} has no semantic space {semantics!r}; it has "
                 f"{', '.join(map(repr, self.semantics))}.{hint}"

@@ -21,7 +21,7 @@ from zslearn._optional import require
 from zslearn.datasets.awa import load_awa
 from zslearn.datasets.dataset import ZeroShotDataset
 from zslearn.datasets.xlsa17 import load_xlsa17
-from zslearn.exceptions import DownloadError, InvalidInputError, closest_name
+from zslearn.exceptions import DownloadError, InvalidInputError, did_you_mean
 
 # What the standard library raises, depending on where an archive is cut or damaged; a
 # RuntimeError asks for a password, NotImplementedError is an unknown compression.
@@ -167,8 +167,7 @@ def fetch_archive(name: str, data_home: PathLike | None = None, *, progress: boo
     PosixPath('/home/me/.cache/zslearn/awa2-base')
     """
     if name not in ARCHIVES:
-        near = closest_name(name, ARCHIVES)
-        hint = f" Did you mean {near!r}?" if near is not None else ""
+        hint = did_you_mean(name, ARCHIVES)
         raise InvalidInputError(
             f"There is no archive {name!r}; there are {', '.join(ARCHIVES)}.{hint}"
         )

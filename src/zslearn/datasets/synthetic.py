@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from zslearn._parameters import Number, RandomSource, Whole, check_value
 from zslearn.datasets.dataset import ClassSplit, ZeroShotDataset
-from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.exceptions import InvalidInputError, did_you_mean
 from zslearn.signatures import Signatures
 
 
@@ -254,8 +254,7 @@ def make_family(
     ((720, 24), 'bayes')
     """
     if name not in FAMILIES:
-        near = closest_name(name, FAMILIES)
-        hint = f" Did you mean {near!r}?" if near is not None else ""
+        hint = did_you_mean(name, FAMILIES)
         raise InvalidInputError(
             f"there is no family {name!r}.{hint} Known families: {', '.join(FAMILIES)}."
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.encoders.preprocessing import Preprocessing
-from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.exceptions import InvalidInputError, did_you_mean
 
 # Each has its own file, the only one that may import its package.
 _KINDS = ("onnx", "timm", "open_clip", "hf")
@@ -62,8 +62,7 @@ def open_image_model(name: str, preprocessing: Preprocessing | None = None) -> I
         module = importlib.import_module(f"zslearn.encoders.{kind}_model")
         model: ImageModel = module.open_model(rest, preprocessing)
         return model
-    near = closest_name(name, BUILT_IN)
-    hint = f" Did you mean {near!r}?" if near is not None else ""
+    hint = did_you_mean(name, BUILT_IN)
     raise InvalidInputError(
         f"model must be {', '.join(map(repr, BUILT_IN))}, 'onnx:FILE', 'timm:NAME', "
         f"'open_clip:NAME/TAG' or 'hf:NAME'; got {name!r}.{hint}"

@@ -26,7 +26,7 @@ from zslearn.evaluation.open_protocol import OpenAnswers, OpenProtocol
 from zslearn.evaluation.protocols import ConventionalProtocol, GeneralizedProtocol, Task
 from zslearn.evaluation.reports import HubnessReport, hubness_report
 from zslearn.evaluation.result import Result, SplitsResult
-from zslearn.exceptions import InvalidInputError, InvalidTypeError, ZslearnWarning, closest_name
+from zslearn.exceptions import InvalidInputError, InvalidTypeError, ZslearnWarning, did_you_mean
 from zslearn.metrics import RejectionCurve, SeenUnseenCurve
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import ZeroShotClassifier, make_classifier
@@ -144,8 +144,7 @@ def _space(dataset: ZeroShotDataset, name: str) -> Signatures:
     """Return one semantic space of the data set by its name."""
     if name in dataset.semantics:
         return dataset.semantics[name]
-    near = closest_name(name, dataset.semantics)
-    hint = f" Did you mean {near!r}?" if near is not None else ""
+    hint = did_you_mean(name, dataset.semantics)
     raise InvalidInputError(
         f"data set {dataset.name!r} has no semantic space {name!r}; it has "
         f"{', '.join(map(repr, dataset.semantics))}.{hint}"

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from zslearn._parameters import Constraint, Either, Whole, check_value
 from zslearn.core.paths import mean_recall
 from zslearn.core.rows import checked_weights
-from zslearn.exceptions import InvalidInputError, InvalidTypeError, closest_name
+from zslearn.exceptions import InvalidInputError, InvalidTypeError, did_you_mean
 
 
 def harmonic_mean(seen: float, unseen: float) -> float:
@@ -104,8 +104,7 @@ def describe_missing(missing: NDArray[Any], known: Iterable[object]) -> str:
     """Name the first missing class, how many more there are, and the closest known one."""
     first = missing.tolist()[0]
     more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-    near = closest_name(first, known)
-    return f"class {first!r}{more}" + (f", closest {near!r}" if near is not None else "")
+    return f"class {first!r}{more}{did_you_mean(first, known, ', closest {!r}')}"
 
 
 def _kind(labels: NDArray[Any]) -> str:

@@ -23,7 +23,7 @@ from zslearn._parameters import (
     check_parameters,
     check_value,
 )
-from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.exceptions import InvalidInputError, did_you_mean
 
 
 def check_class_labels(y: ArrayLike | None, splitter: str) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -173,8 +173,7 @@ class SeenUnseenSplit(BaseCrossValidator):
         missing = unseen[~np.isin(unseen, classes)]
         if missing.size:
             first = missing.tolist()[0]
-            near = closest_name(first, classes.tolist())
-            hint = f", the closest is {near!r}" if near is not None else ""
+            hint = did_you_mean(first, classes.tolist(), ", the closest is {!r}")
             raise InvalidInputError(
                 f"Unseen class {first!r} is not in y, which has {len(classes)} classes{hint}. "
                 "Correct the name or leave it out."

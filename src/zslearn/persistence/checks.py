@@ -13,13 +13,20 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from zslearn._files import first_line
-from zslearn._parameters import Number, Whole, check_parameters, check_value, constraints_of
-from zslearn.cluster import ImageSegmenter
+from zslearn._parameters import (
+    Number,
+    Whole,
+    check_parameters,
+    check_value,
+    constraints_of,
+    facts_of,
+)
 from zslearn.exceptions import InvalidInputError
+from zslearn.persistence.trusted import estimator_name
 from zslearn.signatures import Signatures
 
-# As `learned_shapes` of zslearn's own estimators: d features, other letters as they come. NaN is
-# allowed where scikit-learn writes it for columns without values; transformed samples are tried.
+# As `fitted` declares them for our own: d features, other letters as they come. NaN is allowed
+# where scikit-learn writes it for columns without values; transformed samples are tried.
 _BY_COLUMN = "optional missing d"
 LEARNED_SHAPES: dict[str, dict[str, str]] = {
     "FactorAnalysis": {"components_": "c d", "mean_": "d", "noise_variance_": "d"},
@@ -202,7 +209,7 @@ def _check_classes(model: Any) -> None:
 def _answers(model: Any) -> NDArray[Any]:
     """Return what a model says of a few samples."""
     rng = np.random.default_rng(0)
-    if isinstance(model, ImageSegmenter):
+    if estimator_name(model) == "ImageSegmenter":
         return np.asarray(model.predict(rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)))
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     tags = getattr(steps[-1], "zero_shot_tags", None)
@@ -242,10 +249,8 @@ def _declared(kind: type) -> dict[str, str]:
     """Shapes that a class and its bases declare; its own go before those of its bases."""
     if _of_scikit_learn(kind):
         return LEARNED_SHAPES.get(kind.__name__, {})
-    merged: dict[str, str | None] = {}
-    for base in reversed(kind.__mro__):
-        merged |= vars(base).get("learned_shapes", {})
-    return {name: declared for name, declared in merged.items() if declared is not None}
+    shapes = facts_of(kind, "shape")
+    return {name: declared for name, declared in shapes.items() if declared is not None}
 
 
 def _of_scikit_learn(kind: type) -> bool:

@@ -454,6 +454,41 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((load(path).predict(data.X) == model.predict(data.X)).all())
     True
     """
+    name = _name_in_files(model)
+    check_is_fitted(model)
+    encoder = Encoder()
+    document = encoder.encode(model, name)
+    write(path, document, encoder.tensors)
+
+
+def check_savable(model: Any) -> None:
+    """Refuse an estimator that `save` will refuse after its fit: ask before a long one.
+
+    Parameters
+    ----------
+    model : estimator
+        An estimator, not fitted yet.
+
+    Raises
+    ------
+    InvalidTypeError
+        If its class, or a parameter such as a classifier inside it, cannot be saved.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from zslearn.persistence import check_savable
+    >>> from zslearn.zero_shot import DAPClassifier
+    >>> check_savable(DAPClassifier())
+    >>> check_savable(DAPClassifier(classifier=RandomForestClassifier()))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    zslearn.exceptions.InvalidTypeError: DAPClassifier.classifier holds a ... cannot be saved ...
+    """
+    Encoder().encode(model, _name_in_files(model))
+
+
+def _name_in_files(model: Any) -> str:
+    """Return the name of an estimator that may be the whole of a model file."""
     name = estimator_name(model)
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if name is None or (estimator_name(last) or "").startswith("sklearn."):
@@ -462,10 +497,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"{type(last).__qualname__}. "
             "A class of your own is allowed by zslearn.persistence.register."
         )
-    check_is_fitted(model)
-    encoder = Encoder()
-    document = encoder.encode(model, name)
-    write(path, document, encoder.tensors)
+    return name
 
 
 def load(path: str | os.PathLike[str]) -> Any:

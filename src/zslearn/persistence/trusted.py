@@ -8,19 +8,22 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from zslearn import cluster, zero_shot
+from zslearn.cluster.registry import MAPPINGS
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
-from zslearn.zero_shot.registry import DEEP
+from zslearn.zero_shot.registry import CHOOSERS, DEEP, METHODS
 
-# Name in the file -> where the class lives. The zero-shot classifiers add themselves.
+# Name in the file -> where the class lives, which is imported when a file names it. The methods and
+# mappings of the registries add themselves.
 ESTIMATORS = {
-    "SemanticAutoencoder": "zslearn.autoencoder:SemanticAutoencoder",
-    "SemanticAutoencoderCV": "zslearn.autoencoder:SemanticAutoencoderCV",
     "AverageClassifier": "zslearn.zero_shot.auto.average:AverageClassifier",
     "BoostedTreesClassifier": "zslearn.zero_shot:BoostedTreesClassifier",
-    "ConvSemanticAutoencoder": "zslearn.zero_shot.deep.conv_autoencoder:ConvSemanticAutoencoder",
+    "CalibratedStacking": "zslearn.zero_shot:CalibratedStacking",
+    "ConvSemanticAutoencoder": "zslearn.zero_shot.deep:ConvSemanticAutoencoder",
     "ImageSegmenter": "zslearn.cluster:ImageSegmenter",
+    "SemanticAutoencoder": "zslearn.autoencoder:SemanticAutoencoder",
+    "SemanticAutoencoderCV": "zslearn.autoencoder:SemanticAutoencoderCV",
     "SignedRoot": "zslearn.zero_shot.auto.signed_root:SignedRoot",
+    "SupervisedKMeans": "zslearn.cluster:SupervisedKMeans",
 }
 # Estimators of scikit-learn whose fitted state is numbers, text and arrays, by module.
 SCIKIT_LEARN = {
@@ -63,7 +66,6 @@ RECORDS = {
     "Moments": "zslearn.core.moments:Moments",
     "PairMoments": "zslearn.core.moments:PairMoments",
     "SeenUnseenCurve": "zslearn.metrics:SeenUnseenCurve",
-    "Setting": "zslearn.zero_shot.prototypes.prototype_regression:Setting",
     "Statistics": "zslearn.cluster:Statistics",
 }
 
@@ -135,34 +137,17 @@ def record_class(name: str) -> type | None:
 
 @cache
 def _known_estimators() -> dict[str, str]:
-    """Return the table above with every public zero-shot classifier and every named method."""
-    public = {
-        name: f"zslearn.zero_shot:{name}"
-        for name in zero_shot.__all__
-        if _is_classifier(getattr(zero_shot, name))
-    }
-    named = [*zero_shot.METHODS.values(), *DEEP.values()]
-    methods = {method.class_name: f"zslearn.zero_shot.{method.path}" for method in named}
-    return public | methods | _clustering() | ESTIMATORS | _scikit_learn()
-
-
-def _scikit_learn() -> dict[str, str]:
-    """Return the allowed estimators of scikit-learn."""
-    return {
-        f"sklearn.{name}": f"sklearn.{module}:{name}"
-        for module, names in SCIKIT_LEARN.items()
-        for name in names
-    }
-
-
-def _clustering() -> dict[str, str]:
-    """Return SupervisedKMeans and every mapping it can hold."""
-    places = {m.class_name: f"zslearn.cluster.{m.path}" for m in cluster.LEARNERS.values()}
-    return places | {"SupervisedKMeans": "zslearn.cluster:SupervisedKMeans"}
-
-
-def _is_classifier(value: object) -> bool:
-    return isinstance(value, type) and issubclass(value, zero_shot.ZeroShotClassifier)
+    """Return where every allowed estimator lives, by its name in files."""
+    named = [*METHODS.values(), *DEEP.values(), *CHOOSERS.values(), *MAPPINGS.values()]
+    return (
+        {method.class_name: f"{method.module}:{method.class_name}" for method in named}
+        | ESTIMATORS
+        | {
+            f"sklearn.{name}": f"sklearn.{module}:{name}"
+            for module, names in SCIKIT_LEARN.items()
+            for name in names
+        }
+    )
 
 
 def _name_of(kind: type, places: dict[str, str], registered: dict[str, type]) -> str | None:

@@ -12,8 +12,8 @@ from itertools import product
 from typing import Any
 
 from zslearn import __version__
-from zslearn.cluster import LEARNERS, find_learner
-from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.cluster import MAPPINGS, find_mapping
+from zslearn.exceptions import InvalidInputError, did_you_mean
 from zslearn.reproduce.sources import DataSource
 from zslearn.zero_shot import METHODS
 from zslearn.zero_shot.registry import find_method
@@ -254,8 +254,7 @@ def choose_experiments(
     every = load_experiments(quick=quick)
     for name in names:
         if name not in every:
-            near = closest_name(name, every)
-            hint = f" Did you mean {near!r}?" if near is not None else ""
+            hint = did_you_mean(name, every)
             raise InvalidInputError(
                 f"there is no experiment {name!r}.{hint} Known: {', '.join(every)}."
             )
@@ -271,7 +270,7 @@ def _with_methods(experiment: Experiment, methods: tuple[str, ...]) -> Experimen
     for name in methods:
         is_mapping = experiment.kind in _CLUSTERING
         try:
-            (find_learner if is_mapping else find_method)(base_name(name))
+            (find_mapping if is_mapping else find_method)(base_name(name))
         except InvalidInputError:
             if not _is_known(name):
                 raise
@@ -283,7 +282,7 @@ def _with_methods(experiment: Experiment, methods: tuple[str, ...]) -> Experimen
 def _is_known(name: str) -> bool:
     """Say whether a name is one of the other kind of method."""
     base = base_name(name).removesuffix("-decode")
-    return base in METHODS or base in LEARNERS
+    return base in METHODS or base in MAPPINGS
 
 
 def base_name(name: str) -> str:

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from zslearn._files import first_line
 from zslearn.encoders import EncoderIdentity, ImageEncoder, known_encoder
-from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnError, closest_name
+from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnError, did_you_mean
 from zslearn.persistence import load
 from zslearn.serve.journal import Change, ClassJournal, Name
 from zslearn.serve.responses import RequestError
@@ -395,8 +395,7 @@ class ModelShelf:
     def slot(self, name: str, version: str = VERSION) -> ModelSlot:
         """Return the place of a model, or refuse an unknown name or version."""
         if name not in self.slots:
-            near = closest_name(name, self.slots)
-            hint = f" Did you mean {near!r}?" if near is not None else ""
+            hint = did_you_mean(name, self.slots)
             raise RequestError(404, f"there is no model {name!r:.80}.{hint}")
         if version != VERSION:
             raise RequestError(404, f"{name} has the version {VERSION} only.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.exceptions import InvalidInputError, InvalidTypeError, closest_name
+from zslearn.exceptions import InvalidInputError, InvalidTypeError, did_you_mean
 from zslearn.signatures.checks import label_list, listed
 from zslearn.signatures.scaling import unit_length
 
@@ -163,8 +163,7 @@ class NewClasses:
     def _column(self, dimension: str) -> int:
         """Return the position of a dimension, or name the closest one."""
         if dimension not in self.dimensions:
-            near = closest_name(dimension, self.dimensions)
-            hint = f", the closest is {near!r}" if near is not None else ""
+            hint = did_you_mean(dimension, self.dimensions, ", the closest is {!r}")
             raise InvalidInputError(
                 f"There is no dimension {dimension!r}; the table has {len(self.dimensions)}{hint}."
             )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from zslearn.cluster import LEARNERS
+from zslearn.cluster import MAPPINGS
 from zslearn.reproduce.plots.style import COLORS, MARKERS, Plot, drawn, new_figure, tidy
 from zslearn.reproduce.tables.selection import Row, select
 
@@ -21,7 +21,7 @@ def cluster_plots(rows: list[Row]) -> Iterator[Plot]:
     any_row = next(iter(done.values()))
     panels = [("true classes", any_row["series"], "classes")]
     panels += [
-        (f"{LEARNERS[name].title}: loss {done[name]['clustering_loss']:.2f}", series, "clusters")
+        (f"{MAPPINGS[name].title}: loss {done[name]['clustering_loss']:.2f}", series, "clusters")
         for name in ("euclidean", "mlca", "sae", *done)
         if name in done and (series := done[name]["series"])
     ]

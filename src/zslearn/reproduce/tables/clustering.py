@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from zslearn.cluster import LEARNERS
+from zslearn.cluster import MAPPINGS
 from zslearn.reproduce.published import find_published
 from zslearn.reproduce.specification import base_name
 from zslearn.reproduce.tables.selection import (
@@ -39,7 +39,7 @@ def _tables(rows: Iterable[Row], sizes: str, what: str) -> list[Table]:
     }
     times = {v.method: v.text for v in find_published(f"subclusters {sizes}", "", "fit seconds")}
     groups = grouped(chosen, "method")
-    known = list(LEARNERS)
+    known = list(MAPPINGS)
     order = sorted((name for (name,) in groups), key=lambda name: known.index(base_name(name)))
     columns: tuple[str, ...] = (
         "mapping",
@@ -75,7 +75,7 @@ def _tables(rows: Iterable[Row], sizes: str, what: str) -> list[Table]:
 
 def _title(name: str) -> str:
     base, _, lam = name.partition("=")
-    return LEARNERS[base].title + (f", λ = {lam}" if lam else "")
+    return MAPPINGS[base].title + (f", λ = {lam}" if lam else "")
 
 
 def _spread(rows: list[Row]) -> str:

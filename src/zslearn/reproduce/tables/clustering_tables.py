@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from zslearn.cluster import LEARNERS
+from zslearn.cluster import MAPPINGS
 from zslearn.reproduce.tables.selection import Row, failures, grouped, select
 from zslearn.reproduce.tables.table import Table, best_cells
 
@@ -33,9 +33,9 @@ def _tables(rows: Sequence[Row], name: str, what: str, halves: str) -> list[Tabl
         return []
     tables = list(dict.fromkeys(row["parameter_table"] for row in rows))
     groups = grouped(rows, "method", "parameter_table")
-    methods = [name for name in LEARNERS if any(name == row["method"] for row in rows)]
+    methods = [name for name in MAPPINGS if any(name == row["method"] for row in rows)]
     body = [
-        (LEARNERS[method].title, *(_cell(groups.get((method, table), [])) for table in tables))
+        (MAPPINGS[method].title, *(_cell(groups.get((method, table), [])) for table in tables))
         for method in methods
     ]
     splits = max(row["parameter_splits"] for row in rows)

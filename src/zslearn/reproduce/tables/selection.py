@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zslearn.cluster import LEARNERS
+from zslearn.cluster import MAPPINGS
 from zslearn.zero_shot import METHODS
 from zslearn.zero_shot.registry import DEEP
 
@@ -53,7 +53,7 @@ def grouped(rows: Iterable[Row], *keys: str) -> dict[tuple[Any, ...], list[Row]]
 
 def by_method(rows: Iterable[Row]) -> dict[str, list[Row]]:
     """Return rows by method, in the order of the registries."""
-    order = [*METHODS, *DEEP, *LEARNERS]
+    order = [*METHODS, *DEEP, *MAPPINGS]
     groups = grouped(rows, "method")
     place = {name: order.index(name) if name in order else len(order) for (name,) in groups}
     return {name: groups[(name,)] for name in sorted(place, key=lambda name: place[name])}

@@ -33,7 +33,7 @@ from zslearn.exceptions import (
     InvalidInputError,
     MissingFileError,
     ZslearnError,
-    closest_name,
+    did_you_mean,
     user_data,
 )
 from zslearn.model_selection import stratified_holdout
@@ -81,8 +81,7 @@ def check_classes(labels: Sequence[str] | None, table: Signatures, named: str) -
             f"only {both[0]!r} has pictures and a row in {named}; training needs two classes."
         )
     if not both:
-        near = closest_name(own[0], known)
-        hint = f", where the closest is {near!r}" if near is not None else ""
+        hint = did_you_mean(own[0], known, ", where the closest is {!r}")
         raise InvalidInputError(
             f"none of the {len(own)} classes of the pictures, such as {own[0]!r}, has a row in "
             f"{named}{hint}. A class must have the same name in both."

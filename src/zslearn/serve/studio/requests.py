@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from zslearn.encoders import TextEncoder
-from zslearn.exceptions import closest_name
+from zslearn.exceptions import did_you_mean
 from zslearn.serve.models import TEXT_DIMENSIONS, TEXT_ENCODER
 from zslearn.serve.responses import RequestError, refuse
 from zslearn.serve.studio.edits import BoardClass, State
@@ -249,8 +249,7 @@ def read_method(session: Session, name: Any) -> str:
     """Return a method that is offered, or name the closest one."""
     offered = session.methods.offered
     if not isinstance(name, str) or name not in offered:
-        near = closest_name(str(name)[:80], offered)
-        hint = "" if near is None else f" Did you mean {near!r}?"
+        hint = did_you_mean(str(name)[:80], offered)
         raise refuse(f"there is no method {name!r:.40}.{hint}")
     return name
 

@@ -21,7 +21,7 @@ from sklearn.preprocessing import Normalizer, QuantileTransformer, StandardScale
 
 from zslearn._parameters import Constraint, Either
 from zslearn._pipelines import set_signatures
-from zslearn.exceptions import InvalidInputError, closest_name
+from zslearn.exceptions import InvalidInputError, did_you_mean
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.auto.average import AverageClassifier
 from zslearn.zero_shot.auto.signed_root import SignedRoot
@@ -30,8 +30,6 @@ from zslearn.zero_shot.posterior.boosted_trees import BoostedTreesClassifier
 from zslearn.zero_shot.registry import find_method, make_classifier
 
 MEAN = "mean of "
-# Taken unless another member is clearly better; see `recommendation`.
-RECOMMENDED = "prototype-regression"
 PREPARATIONS = ("root", "standardize", "quantile", "nystroem")
 CLASSIFIERS: dict[str, Any] = {
     "naive-bayes": GaussianNB(),
@@ -249,8 +247,7 @@ def _preparation(name: str, seed: int | None) -> tuple[Any, ...]:
 
 def _check_part(kind: str, name: str, known: Iterable[str]) -> None:
     if name not in known:
-        near = closest_name(name, list(known))
-        hint = f" Did you mean {near!r}?" if near is not None else ""
+        hint = did_you_mean(name, list(known))
         raise InvalidInputError(
             f"the portfolio names the {kind} {name!r}, which is unknown.{hint} Known: "
             f"{', '.join(known)}."

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from zslearn.zero_shot.auto.portfolio import RECOMMENDED, Member
+from zslearn.zero_shot.auto.portfolio import Member
+from zslearn.zero_shot.registry import RECOMMENDED
 
 # Columns are in different units if the wide ones spread so many times as far as the narrow ones.
 _UNITS = 100.0

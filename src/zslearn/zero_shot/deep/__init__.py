@@ -21,29 +21,23 @@ from zslearn._optional import lazy_names
 from zslearn.zero_shot.registry import DEEP
 
 if TYPE_CHECKING:
-    from zslearn.zero_shot.deep.autoencoder import DeepSemanticAutoencoder
-    from zslearn.zero_shot.deep.conv_autoencoder import ConvSemanticAutoencoder
-    from zslearn.zero_shot.deep.generators.cada_vae import CADAVAEClassifier
-    from zslearn.zero_shot.deep.generators.f_clswgan import FCLSWGANClassifier
-    from zslearn.zero_shot.deep.generators.f_vaegan import FVAEGANClassifier
-    from zslearn.zero_shot.deep.generators.tf_vaegan import TFVAEGANClassifier
-    from zslearn.zero_shot.deep.trunks import efficientnet_trunk
+    from zslearn.zero_shot.deep.autoencoder import (
+        DeepSemanticAutoencoder as DeepSemanticAutoencoder,
+    )
+    from zslearn.zero_shot.deep.conv_autoencoder import (
+        ConvSemanticAutoencoder as ConvSemanticAutoencoder,
+    )
+    from zslearn.zero_shot.deep.generators.cada_vae import CADAVAEClassifier as CADAVAEClassifier
+    from zslearn.zero_shot.deep.generators.f_clswgan import FCLSWGANClassifier as FCLSWGANClassifier
+    from zslearn.zero_shot.deep.generators.f_vaegan import FVAEGANClassifier as FVAEGANClassifier
+    from zslearn.zero_shot.deep.generators.tf_vaegan import TFVAEGANClassifier as TFVAEGANClassifier
+    from zslearn.zero_shot.deep.trunks import efficientnet_trunk as efficientnet_trunk
 
-__all__ = [
-    "CADAVAEClassifier",
-    "ConvSemanticAutoencoder",
-    "DeepSemanticAutoencoder",
-    "FCLSWGANClassifier",
-    "FVAEGANClassifier",
-    "TFVAEGANClassifier",
-    "efficientnet_trunk",
-]
+_PLACES = {
+    "ConvSemanticAutoencoder": "conv_autoencoder",
+    "efficientnet_trunk": "trunks",
+    **{one.class_name: one.module.removeprefix(f"{__name__}.") for one in DEEP.values()},
+}
+__all__ = sorted(_PLACES)
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        "ConvSemanticAutoencoder": "conv_autoencoder",
-        "efficientnet_trunk": "trunks",
-        **{method.class_name: method.module.removeprefix("deep.") for method in DEEP.values()},
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__, _PLACES)
