@@ -165,7 +165,7 @@ def test_steps_and_classifiers_by_name(run, refused, own):
     wrong = ["--method", "dap", "-P", "classifier=os.system"]
     assert "there is no classifier 'os.system'" in refused("evaluate", *own_arguments(own), *wrong)
     line = refused("evaluate", *own_arguments(own), "-P", "classifier=knn")
-    assert "sae has no parameter 'classifier'" in line
+    assert "prototype-regression has no parameter 'classifier'" in line
 
 
 def test_every_name_makes_what_it_says():
