@@ -206,6 +206,50 @@ class PreparesOneClassInItsOwnWay(SAEClassifier):
         return super().prepare(names, vectors[:, ::-1] if len(vectors) == 1 else vectors)
 
 
+@fails("check_scorer")
+class KeepsItsLastAnswer(SAEClassifier):
+    def compare(self, queries, classes):
+        self.last_ = super().compare(queries, classes)
+        return self.last_
+
+
+class ScalesItsWeights(SAEClassifier):
+    """Writes into an array that it shares with the classifier."""
+
+    def represent(self, rows):
+        self.coef_encode_ *= 2.0
+        return super().represent(rows)
+
+
+class SortsItsSamples(SAEClassifier):
+    """Pairs queries with samples by their size."""
+
+    def compare(self, queries, classes):
+        scores = super().compare(queries, classes)
+        return scores[np.argsort(scores[:, 0])][np.argsort(np.arange(len(scores)))]
+
+
+class MeasuresFromTheMeanCandidate(SAEClassifier):
+    """Is not separable although its tags say so."""
+
+    def prepare(self, names, vectors):
+        return super().prepare(names, vectors - 0.5 * vectors.mean(axis=0))
+
+
+class AnswersByAnotherWay(SAEClassifier):
+    """Has a scorer that is not what decision_function asks."""
+
+    def decision_function(self, X, candidates=None):
+        return 2.0 * super().decision_function(X, candidates)
+
+
+class KeepsOneQuery(SAEClassifier):
+    """Represents a batch by its mean."""
+
+    def represent(self, rows):
+        return super().represent(rows.mean(axis=0, keepdims=True))
+
+
 @fails("check_explanation")
 class ExplainsAnotherScore(SAEClassifier):
     def decompose(self, rows, name, vector):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from tests import broken_classifiers
 from tests.broken_classifiers import BROKEN, AnotherFitAnotherModel, NotAtAllSound
 from zslearn.estimator_checks import (
     Case,
@@ -18,7 +19,7 @@ from zslearn.estimator_checks import (
     zero_shot_checks,
 )
 from zslearn.model_selection import choose
-from zslearn.zero_shot import SAEClassifier, ZeroShotTags
+from zslearn.zero_shot import CalibratedStacking, SAEClassifier, ZeroShotTags
 
 CHECKS = {check.__name__: check for check in zero_shot_checks()}
 
@@ -68,6 +69,32 @@ def test_inconsistent_choices_are_found(changes, best, message):
 
     with pytest.raises(AssertionError, match=message):
         CHECKS["check_choices"](Case(Confused(lam=1.0)))
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ("KeepsItsLastAnswer", r"not write to itself; it changed \['KeepsItsLastAnswer.last_'\]"),
+        (
+            "ScalesItsWeights",
+            "not write to itself; it changed .*'ScalesItsWeights.coef_encode_'",
+        ),
+        ("SortsItsSamples", "must not depend on the order of the samples"),
+        ("MeasuresFromTheMeanCandidate", "must score alone as among others"),
+        ("AnswersByAnotherWay", "must give the scores of decision_function"),
+        ("KeepsOneQuery", "must give one row per sample"),
+    ],
+)
+def test_each_rule_of_a_scorer_is_checked(broken, message):
+    case = Case(getattr(broken_classifiers, broken)(lam=1.0))
+    with pytest.raises(AssertionError, match=message):
+        CHECKS["check_scorer"](case)
+
+
+@pytest.mark.parametrize("kind", [SAEClassifier, CalibratedStacking])
+def test_sound_scorers_pass_also_inside_of_others(kind):
+    clf = SAEClassifier(lam=1.0)
+    CHECKS["check_scorer"](Case(clf if kind is SAEClassifier else kind(clf, gamma=0.5)))
 
 
 def test_hidden_randomness_is_found():

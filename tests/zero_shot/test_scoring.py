@@ -109,6 +109,13 @@ def test_the_tags_of_a_mean_come_from_its_members(data):
     assert not fit(clf, data).zero_shot_tags.separable
 
 
+def test_a_mean_with_a_member_that_compares_candidates_is_not_explained(data):
+    members = [AMPClassifier(**AMP), SAEClassifier(lam=1.0)]
+    clf = fit(AverageClassifier(data.signatures, members=members), data)
+    with pytest.raises(InvalidInputError, match="AverageClassifier cannot explain its scores"):
+        clf.explain(data.X[0], "unseen1")
+
+
 STEPPED = {
     "auto": lambda table: AutoZeroShotClassifier(table, portfolio=["standardize > rrzsl"], cv=None),
     "auto calibrated": lambda table: AutoZeroShotClassifier(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -216,6 +217,63 @@ def check_recognizer(case: Case) -> None:
         )
 
 
+def check_scorer(case: Case) -> None:
+    """Check the rules of a scorer: what `zslearn.zero_shot.scoring.Scorer` promises to everyone."""
+    data, scorer = case.data, case.fitted.scorer()
+    X, names = data.X_unseen, np.array(data.unseen)
+    vectors, before = data.signatures.rows(names), _state_of(scorer)
+    queries = scorer.represent(scorer.check_rows(X))
+    expect(
+        all(part.shape[0] == len(X) for part in _arrays_of(queries)),
+        "represent must give one row per sample.",
+    )
+    scores = scorer.compare(queries, scorer.prepare(names, vectors))
+    expect_close(scores, case.scores, "a scorer must give the scores of decision_function.")
+    order = np.random.default_rng(0).permutation(len(X))
+    mixed = scorer.represent(scorer.check_rows(X[order]))
+    expect_close(
+        scorer.compare(mixed, scorer.prepare(names, vectors)),
+        scores[order],
+        "scores must not depend on the order of the samples.",
+    )
+    if case.tags.separable:
+        alone = scorer.prepare(names[1:2], vectors[1:2])
+        expect_close(
+            scorer.compare(queries, alone)[:, 0],
+            scores[:, 1],
+            "a class must score alone as among others, unless the tag separable is False.",
+        )
+    after = _state_of(scorer)
+    changed = [name for name in before | after if not _is_same(before, after, name)]
+    expect(not changed, f"a scorer must not write to itself; it changed {sorted(changed)}.")
+
+
+def _state_of(scorer: Any) -> dict[str, Any]:
+    """Return what a scorer and the scorers in it hold, with arrays copied."""
+    held: dict[str, Any] = {}
+    while scorer is not None:
+        for name, value in vars(scorer).items():
+            copied = value.copy() if isinstance(value, np.ndarray) else value
+            held[f"{type(scorer).__name__}.{name}"] = copied
+        scorer = getattr(scorer, "inner", None)
+    return held
+
+
+def _is_same(before: dict[str, Any], after: dict[str, Any], name: str) -> bool:
+    one, other = before.get(name), after.get(name)
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.dtype == other.dtype and one.tobytes() == other.tobytes()
+    return name in before and one is other
+
+
+def _arrays_of(queries: Any) -> list[Any]:
+    """Return the arrays of queries, which may be in dicts and tuples."""
+    parts = queries.values() if isinstance(queries, dict) else queries
+    if isinstance(queries, dict | tuple):
+        return [array for part in parts for array in _arrays_of(part)]
+    return [queries]
+
+
 def check_explanation(case: Case) -> None:
     """Check that an explanation sums to the score; a method without one says so."""
     data = case.data
@@ -245,5 +303,6 @@ CHECKS = [
     check_probabilities,
     check_top_k,
     check_recognizer,
+    check_scorer,
     check_explanation,
 ]

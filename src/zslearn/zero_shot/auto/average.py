@@ -210,6 +210,8 @@ class AverageClassifier(ZeroShotMethod):
         return np.asarray(total)
 
     def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
+        if not self.zero_shot_tags.separable:  # a member's score hangs on who else is a candidate
+            return super().decompose(rows, name, vector)
         # Add up what members say by dimensions; what others say belongs to no dimension.
         dimensions = self.signatures_.dimensions
         contributions, offset, explained = np.zeros(len(dimensions)), 0.0, False
