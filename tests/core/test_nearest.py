@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
@@ -72,15 +74,47 @@ def test_vectors_of_zeros_never_give_nan(metric):
     np.testing.assert_array_equal(unit_rows(sparse.csr_array(Q)).toarray()[0], 0.0)
 
 
-@pytest.mark.parametrize("n_columns", [5, 127, 128, 300, 1000, 1301])
-@pytest.mark.parametrize("k", [1, 2, 5])
-@pytest.mark.parametrize("levels", [2, 7, 10**6])
-def test_the_best_columns_are_those_of_a_stable_sort(n_columns, k, levels):
-    values = np.random.default_rng(n_columns + k).integers(0, levels, (40, n_columns)).astype(float)
-    wanted = np.argsort(-values, axis=1, kind="stable")[:, :k]
+@settings(max_examples=300, deadline=None)
+@given(
+    st.tuples(st.integers(0, 40), st.integers(1, 1400)),
+    st.sampled_from([1, 2, 5, 11, 10**4]),
+    st.sampled_from([1, 2, 7, 300, 10**6]),
+    st.sampled_from([np.float32, np.float64]),
+    st.integers(0, 2**31),
+)
+def test_the_best_columns_are_those_of_a_stable_sort(shape, k, levels, dtype, seed):
+    """Ties, infinite numbers, any k up to the number of columns, groups with and without a rest."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-levels, levels, shape).astype(dtype) / dtype(levels)
+    values[rng.random(shape) < rng.choice([0.0, 0.01, 0.9])] = -np.inf
+    values[rng.random(shape) < rng.choice([0.0, 0.0, 0.01])] = np.inf
+    k = min(k, shape[1])
+    before = values.copy()
     columns, best = best_columns(values, k)
+    wanted = np.argsort(-values, axis=1, kind="stable")[:, :k]
     np.testing.assert_array_equal(columns, wanted)
     np.testing.assert_array_equal(best, np.take_along_axis(values, wanted, axis=1))
+    np.testing.assert_array_equal(values, before)
+    assert best.dtype == dtype
+
+
+def test_equal_rows_and_one_class_that_stands_out_in_each_group_boundary():
+    values = np.zeros((12, 21_841), dtype=np.float32)
+    places = np.array([0, 255, 256, 21_759, 21_760, 21_840])
+    values[:6, :][np.arange(6), places] = 1.0
+    columns, _ = best_columns(values, 3)
+    for row, place in enumerate(places):
+        others = [column for column in range(3) if column != place][:2]
+        assert columns[row].tolist() == [place, *others]
+    assert columns[6:].tolist() == [[0, 1, 2]] * 6
+
+
+def test_a_score_that_is_no_number_disturbs_no_other_row():
+    values = np.random.default_rng(5).standard_normal((20, 900))
+    values[7, 13] = values[19, 899] = np.nan
+    columns, _ = best_columns(values, 4)
+    wanted = np.argsort(-values, axis=1, kind="stable")[:, :4]
+    np.testing.assert_array_equal(columns, wanted)
 
 
 @pytest.mark.parametrize("block_bytes", [1, 5_000, 2**26])

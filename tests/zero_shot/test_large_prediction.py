@@ -38,11 +38,29 @@ KINDS = [
 
 @pytest.mark.parametrize(("kind", "parameters"), KINDS)
 @pytest.mark.parametrize("k", [1, 7])
-def test_blocks_of_classes_do_not_change_the_answer(data, monkeypatch, kind, parameters, k):
+@pytest.mark.parametrize("cut", ["CLASS_BLOCK", "CLASS_PART"])
+def test_blocks_of_classes_do_not_change_the_answer(data, monkeypatch, kind, parameters, k, cut):
     model = fitted(data, kind, **parameters)
-    expected = model.predict_top_k(data.X, k)
-    monkeypatch.setattr(candidates, "CLASS_BLOCK", 6)
+    expected, scores = model.predict_top_k(data.X, k), model.decision_function(data.X)
+    monkeypatch.setattr(candidates, cut, 6)
     np.testing.assert_array_equal(model.predict_top_k(data.X, k), expected)
+    np.testing.assert_allclose(model.decision_function(data.X), scores, atol=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "parameters"), KINDS)
+def test_changes_of_candidates_prepared_in_parts(data, monkeypatch, kind, parameters):
+    model = fitted(data, kind, **parameters)
+    names, vector = data.signatures.names, data.signatures.vectors[:2].mean(axis=0)
+
+    def changed(recognizer):
+        return recognizer.replace(names[7], vector).replace("new", vector).without(names[3])
+
+    whole = changed(model.recognizer())
+    monkeypatch.setattr(candidates, "CLASS_PART", 4)
+    parts = changed(model.recognizer())
+    assert len(parts._candidates.base.prepared) > 2
+    np.testing.assert_allclose(parts.scores(data.X), whole.scores(data.X), atol=1e-12)
+    np.testing.assert_array_equal(parts.rank(data.X, 3).names, whole.rank(data.X, 3).names)
 
 
 def test_blocks_of_samples_and_threads_do_not_change_the_answer(data, monkeypatch):
@@ -57,7 +75,8 @@ def test_blocks_of_samples_and_threads_do_not_change_the_answer(data, monkeypatc
         np.testing.assert_array_equal(model.predict_top_k(data.X, 3), expected)
 
 
-def test_ties_go_to_the_first_candidate_across_blocks_of_classes(data, monkeypatch):
+@pytest.mark.parametrize("cut", ["CLASS_BLOCK", "CLASS_PART"])
+def test_ties_go_to_the_first_candidate_across_blocks_of_classes(data, monkeypatch, cut):
     options = {"lam": 1.0, "metric": "dot", "feature_norm": None, "signature_norm": None}
     model = fitted(data, **options)
     # Whole numbers multiply without rounding, so scores tie exactly.
@@ -69,7 +88,7 @@ def test_ties_go_to_the_first_candidate_across_blocks_of_classes(data, monkeypat
     names = [f"twin{i}" for i in range(20)]
     expected = np.tile(names[:5], (50, 1))
     np.testing.assert_array_equal(model.predict_top_k(X, 5, names), expected)
-    monkeypatch.setattr(candidates, "CLASS_BLOCK", 9)
+    monkeypatch.setattr(candidates, cut, 9)
     np.testing.assert_array_equal(model.predict_top_k(X, 5, names), expected)
 
 

@@ -115,7 +115,10 @@ Matrix = Any  # dense array or scipy sparse, one row per sample
 BLOCK_BYTES = 64 * 2**20
 # The C library keeps memory below 32 MB for the next block; a larger block is mapped anew.
 SCORE_BYTES = 31 * 2**20
-_GROUP = 128
+# Fewest and most columns in a group where the best of a wide row are searched by groups.
+_GROUP_SIZES = (16, 256)
+# Fewer numbers than this are sorted sooner than searched.
+_WORTH_GROUPS = 4096
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 # Rows whose sums Python compares faster than numpy.
 _FEW_ROWS = 16
@@ -339,23 +342,60 @@ def top_k(
 def best_columns(values: NDArray, k: int) -> tuple[NDArray[np.intp], NDArray]:
     """Return the k largest entries of each row, best first, ties by the lower column.
 
-    Wide rows are cut into groups: the k best entries always lie in the k groups with the
-    largest maxima, so only those are sorted.
+    Wide rows are cut into groups of columns. With t the k-th largest of the maxima of the groups,
+    at least k entries of the row are not below t, so that only the few groups that reach t are
+    looked at, and only their entries from t on are sorted.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_columns)
+        Numbers without NaN; infinite ones are ordered as any other.
+    k : int
+        How many, between 1 and n_columns.
+
+    Returns
+    -------
+    columns, values : ndarrays of shape (n_rows, k)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> best_columns(np.array([[1.0, 3.0, 2.0, 3.0]]), 3)
+    (array([[1, 3, 2]]), array([[3., 3., 2.]]))
     """
+    n_rows, n_columns = values.shape
     if k == 1:
         best = values.argmax(axis=1)
-        return best[:, None], values[np.arange(len(values)), best][:, None]
-    n_rows, n_columns = values.shape
-    n_groups = n_columns // _GROUP
-    if n_groups <= k:
-        return _sorted_columns(values, np.broadcast_to(np.arange(n_columns), values.shape), k)
-    grouped = values[:, : n_groups * _GROUP].reshape(n_rows, n_groups, _GROUP)
-    order = np.argsort(-grouped.max(axis=2), axis=1, kind="stable")[:, :k]
-    order.sort(axis=1)
-    columns = (order[:, :, None] * _GROUP + np.arange(_GROUP)).reshape(n_rows, -1)
-    tail = np.arange(n_groups * _GROUP, n_columns)
-    columns = np.hstack([columns, np.broadcast_to(tail, (n_rows, len(tail)))])
-    return _sorted_columns(np.take_along_axis(values, columns, axis=1), columns, k)
+        return best[:, None], values[np.arange(n_rows), best][:, None]
+    size = int(np.clip(n_columns // 32, *_GROUP_SIZES))
+    n_groups = n_columns // size
+    if n_groups <= 2 * k or values.size < _WORTH_GROUPS:
+        return _sorted_columns(values, k)
+    whole, tail = np.split(values, [n_groups * size], axis=1)
+    # A third faster than the maxima of `grouped` along its last axis.
+    maxima = np.maximum.reduceat(whole, np.arange(0, n_groups * size, size), axis=1)
+    if np.isnan(maxima).any():  # no row may get entries of another one
+        return _sorted_columns(values, k)
+    least = np.partition(maxima, n_groups - k, axis=1)[:, n_groups - k, None]  # t
+    # Fewer than k groups exceed t. Of those that equal it the first k hold enough entries.
+    tied = maxima == least
+    rows, groups = np.nonzero((maxima > least) | (tied & (tied.cumsum(axis=1) <= k)))
+    grouped = whole.reshape(n_rows, n_groups, size)[rows, groups]
+    entry, place = np.nonzero(grouped >= least[rows])
+    tail_rows, tail_place = np.nonzero(tail >= least)
+    found = np.concatenate([grouped[entry, place], tail[tail_rows, tail_place]])
+    columns = np.concatenate([groups[entry] * size + place, n_groups * size + tail_place])
+    of_row = np.concatenate([rows[entry], tail_rows])
+    order = np.lexsort((-found, of_row))  # stable, and columns ascend within a row
+    counts = np.bincount(of_row, minlength=n_rows)
+    first = order[(np.cumsum(counts) - counts)[:, None] + np.arange(k)]
+    return columns[first], found[first]
+
+
+def _sorted_columns(values: NDArray, k: int) -> tuple[NDArray[np.intp], NDArray]:
+    """Return the k best columns by sorting all of them."""
+    order = np.argsort(-values, axis=1, kind="stable")[:, :k]
+    return order, np.take_along_axis(values, order, axis=1)
 
 
 def row_blocks(n_rows: int, bytes_per_row: int, block_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
@@ -367,11 +407,3 @@ def row_blocks(n_rows: int, bytes_per_row: int, block_bytes: int = BLOCK_BYTES) 
 def _floating(M: Matrix) -> Matrix:
     """Keep float32 and float64; anything else becomes float64."""
     return M if M.dtype in _FLOATS else M.astype(np.float64)
-
-
-def _sorted_columns(
-    values: NDArray, columns: NDArray[np.intp], k: int
-) -> tuple[NDArray[np.intp], NDArray]:
-    """Sort candidate columns (given in ascending order) by value, stably, and keep k."""
-    order = np.argsort(-values, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(columns, order, axis=1), np.take_along_axis(values, order, axis=1)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,6 +94,9 @@ def _map_arrays(function: Callable[..., NDArray[Any]], first: Any, second: Any) 
 
 # Candidates above this number are prepared in blocks whenever they are scored; below, once.
 CLASS_BLOCK = 32_768
+# Those prepared once are scored by parts of at most this many. A product reads all class vectors
+# anew for each block of samples; fewer classes leave room for more samples in a block of scores.
+CLASS_PART = 11_000
 
 
 class ClassRows(NamedTuple):
@@ -120,7 +125,7 @@ class Candidates:
     names : ndarray of shape (n_candidates,)
         Class names.
     base : ClassRows
-        The classes this set began with; never copied by a change.
+        The classes this set began with, prepared in parts; never copied by a change.
     changed : ClassRows or None
         Classes replaced or added since.
     columns : ndarray of shape (n_candidates,) or None
@@ -137,8 +142,11 @@ class Candidates:
     @classmethod
     def of(cls, scorer: Scorer, names: NDArray, vectors: NDArray) -> Candidates:
         """Prepare candidates given by their names and raw signatures."""
-        at_once = len(names) <= CLASS_BLOCK or not scorer.zero_shot_tags.separable
-        prepared = scorer.prepare(names, vectors) if at_once else None
+        separable, n = scorer.zero_shot_tags.separable, len(names)
+        if separable and n > CLASS_BLOCK:
+            return cls(scorer, names, ClassRows(vectors, None))
+        parts = _slices(n, math.ceil(n / CLASS_PART) if separable else 1)
+        prepared = [scorer.prepare(names[part], vectors[part]) for part in parts]
         return cls(scorer, names, ClassRows(vectors, prepared))
 
     @property
@@ -187,25 +195,30 @@ class Candidates:
         return replace(self, names=names, columns=self._columns[places])
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the candidates with their scores: all at once, or blocks prepared one by one."""
-        n = len(self.names)
-        if self.base.prepared is not None:
+        """Yield the candidates with their scores, in parts; many are prepared one by one."""
+        n, ready = len(self.names), self.base.prepared
+        if ready is None:
+            for start in range(0, n, CLASS_BLOCK):
+                part = slice(start, min(start + CLASS_BLOCK, n))
+                yield self._block(part, self.scorer.prepare(self.names[part], self._vectors(part)))
+        elif self.columns is None:
+            yield from map(self._block, _slices(n, len(ready)), ready)
+        else:
             yield Block(0, n, self._compare)
-            return
-        for start in range(0, n, CLASS_BLOCK):
-            part = slice(start, min(start + CLASS_BLOCK, n))
-            prepared = self.scorer.prepare(self.names[part], self._vectors(part))
-            yield Block(start, part.stop - start, partial(self.scorer.compare, classes=prepared))
+
+    def _block(self, part: slice, prepared: Any) -> Block:
+        size = part.stop - part.start
+        return Block(part.start, size, partial(self.scorer.compare, classes=prepared))
 
     @property
     def _columns(self) -> NDArray[np.intp]:
         return np.arange(len(self.names)) if self.columns is None else self.columns
 
     def _compare(self, queries: Any) -> NDArray:
-        scores = self.scorer.compare(queries, self.base.prepared)
-        if self.changed is not None:
-            scores = np.hstack([scores, self.scorer.compare(queries, self.changed.prepared)])
-        return scores if self.columns is None else scores[:, self.columns]
+        """Scores of candidates that are no longer the rows of `base`."""
+        changed = [] if self.changed is None else [self.changed.prepared]
+        parts = [self.scorer.compare(queries, some) for some in [*self.base.prepared, *changed]]
+        return (np.hstack(parts) if len(parts) > 1 else parts[0])[:, self.columns]
 
     def _vectors(self, part: slice) -> NDArray:
         """Raw signatures of some candidates."""
@@ -228,3 +241,9 @@ class Candidates:
         )
         columns = with_row(columns, place, np.array([n + target]))
         return replace(self, names=names, changed=changed, columns=columns)
+
+
+def _slices(n: int, n_parts: int) -> list[slice]:
+    """Cut n classes into consecutive parts of nearly the same size."""
+    bounds = [n * i // n_parts for i in range(n_parts + 1)]
+    return [slice(start, stop) for start, stop in pairwise(bounds)]

@@ -515,7 +515,9 @@ class Recognizer:
         scorer, n = self._scorer, rows.shape[0]
         parts = [slice(0, n)]
         if not scorer.zero_shot_tags.transductive:
-            parts = list(row_blocks(n, max(block.size, rows.shape[1]) * 8, SCORE_BYTES))
+            # Scores have the precision of the samples, as far as one can know before.
+            number = getattr(rows, "dtype", np.dtype(np.float64)).itemsize
+            parts = list(row_blocks(n, max(block.size, rows.shape[1]) * number, SCORE_BYTES))
 
         def scored(part: slice) -> Any:
             some = rows[part]
