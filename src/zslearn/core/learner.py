@@ -199,6 +199,8 @@ class Gathered:
         How it was gathered, if known.
     weights : ndarray of shape (n_kept,) or None
         Weights of the rows kept; None where all count the same.
+    whole_space : bool
+        Whether folds keep all coordinates, also where their rows span fewer.
 
     Examples
     --------
@@ -218,6 +220,7 @@ class Gathered:
     basis: RowBasis | None = None
     plan: MomentPlan | None = None
     weights: NDArray | None = None
+    whole_space: bool = False
 
     @cached_property
     def total(self) -> Moments:
@@ -297,6 +300,8 @@ class Gathered:
         """Moments of all rows but some, and those, in the space of the others, if it is smaller."""
         if not (self.held_out and isinstance(self.X, np.ndarray)) or self.y is None:
             return None
+        if self.whole_space:
+            return None
         if len(self.X) - len(rows) >= self.X.shape[1]:
             return None
         others = np.setdiff1d(np.arange(len(self.X)), rows)
@@ -359,6 +364,7 @@ def gather_rows(
     weights: NDArray | None = None,
     *,
     basis: RowBasis | None = None,
+    whole_space: bool = False,
 ) -> Gathered:
     """Gather the moments of rows in memory, by fold if there are any.
 
@@ -376,19 +382,23 @@ def gather_rows(
         Positive weight of each sample; by default all count the same.
     basis : RowBasis, optional
         If X holds coordinates in a basis already.
+    whole_space : bool, default=False
+        Whether to keep all features, because vectors that the samples do not span are of interest.
 
     Returns
     -------
     Gathered
     """
-    if basis is None:
+    if basis is None and not whole_space:
         X, basis = reduced(X)
     if not folds:
         return Gathered((Moments.of(X, y, sample_weight=weights),), basis=basis)
     held_out = tuple(rows for _, rows in folds)
     # One pass over the data in all: a fold trains on the total minus its own part.
     parts = tuple(_moments_of_rows(X, y, rows, weights) for rows in held_out)
-    return Gathered(parts, X, y, held_out=held_out, basis=basis, weights=weights)
+    return Gathered(
+        parts, X, y, held_out=held_out, basis=basis, weights=weights, whole_space=whole_space
+    )
 
 
 def _moments_of_rows(

@@ -92,6 +92,11 @@ class RowBasis:
         """Number of features."""
         return len(self.reflectors)
 
+    @property
+    def vectors(self) -> NDArray:
+        """The basis itself, of shape (n_samples, n_features)."""
+        return self.lifted(np.eye(len(self.tau)))
+
     def lifted(self, coef: NDArray) -> NDArray:
         """Return coordinates as features, along the last axis.
 

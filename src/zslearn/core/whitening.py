@@ -2,22 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, sparse
+from scipy.linalg import lapack
 
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import row_blocks
+from zslearn.core.row_space import RowBasis
 from zslearn.core.sylvester import Tridiagonal
+from zslearn.exceptions import InvalidInputError
 
 Array = NDArray[np.float64]
 
 # Below this a singular covariance is too ill-conditioned for anything but its eigenvectors.
 _SAFE_SHRINKAGE = 1e-6
+
+
+class Whitening(NamedTuple):
+    """A linear map W with ``WᵀW = Σ(α)⁻¹``: samples of a class scatter alike in all directions.
+
+    Attributes
+    ----------
+    scale : float
+        What W multiplies directions by in which no training sample scatters.
+    factor : ndarray of shape (rank, rank) or None
+        W in the coordinates of `basis`; None if it is `scale` everywhere.
+    basis : ndarray of shape (rank, n_features) or None
+        Orthonormal rows; None stands for the features themselves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> covariance = WithinClassCovariance(np.diag([1.0, 3.0]), 2.0)
+    >>> W = covariance.whitening(0.5)
+    >>> W.applied(np.eye(2)).round(3)
+    array([[0.816, 0.   ],
+           [0.   , 0.632]])
+    """
+
+    scale: float
+    factor: NDArray | None = None
+    basis: NDArray | None = None
+
+    def applied(self, rows: Any) -> NDArray:
+        """Return ``rows Wᵀ``, of shape (n_rows, n_features), dense."""
+        return self._product(rows, None if self.factor is None else self.factor.T)
+
+    def pulled_back(self, rows: Any) -> NDArray:
+        """Return ``rows W``: what products with whitened rows are as products with plain ones."""
+        return self._product(rows, self.factor)
+
+    def _product(self, rows: Any, factor: NDArray | None) -> NDArray:
+        if factor is None:
+            return np.asarray(rows.toarray() if sparse.issparse(rows) else rows) * self.scale
+        if self.basis is None:
+            return np.asarray(rows @ factor)
+        inside = np.asarray(rows @ self.basis.T)
+        outside = rows.toarray() if sparse.issparse(rows) else rows
+        return outside * self.scale + (inside @ factor - inside * self.scale) @ self.basis
 
 
 @dataclass(frozen=True)
@@ -33,6 +80,8 @@ class WithinClassCovariance:
         Σ.
     target : float
         Mean variance of a feature inside its class.
+    measured : bool
+        False where no sample differs from the mean of its class; Σ is then the identity.
 
     Examples
     --------
@@ -46,6 +95,7 @@ class WithinClassCovariance:
 
     matrix: Array
     target: float
+    measured: bool = True
 
     @classmethod
     def of(cls, moments: Moments, n_features: int | None = None) -> WithinClassCovariance:
@@ -64,7 +114,7 @@ class WithinClassCovariance:
         # Rounding leaves about this much of a scatter of zero.
         noise = np.finfo(np.float64).eps * float(np.trace(moments.gram)) / moments.n_samples
         if target * (n_features or len(matrix)) <= noise:  # nothing is known of the spread
-            return cls(np.eye(len(matrix)), 1.0)
+            return cls(np.eye(len(matrix)), 1.0, measured=False)
         return cls(matrix, target)
 
     def solved(self, rows: Array, shrinkages: Sequence[float]) -> Array:
@@ -92,6 +142,60 @@ class WithinClassCovariance:
         else:
             found |= dict(zip(wanted, self._by_reduction(rows, wanted), strict=True))
         return np.stack([found[shrinkage] for shrinkage in shrinkages])
+
+    def whitening(self, shrinkage: float, basis: RowBasis | None = None) -> Whitening:
+        """Return W with ``WᵀW = Σ(α)⁻¹``, by one Cholesky factor.
+
+        Parameters
+        ----------
+        shrinkage : float
+            α between 0 and 1.
+        basis : RowBasis, optional
+            If the covariance is one of coordinates in the row space of the data.
+
+        Returns
+        -------
+        Whitening
+        """
+        alpha = max(shrinkage, _SAFE_SHRINKAGE)  # no direction is infinitely far
+        scale = float(1.0 / np.sqrt(alpha * self.target))
+        if alpha == 1.0:
+            return Whitening(scale)
+        matrix = (1.0 - alpha) * self.matrix
+        matrix[np.diag_indices_from(matrix)] += alpha * self.target
+        # The transpose of a symmetric matrix is laid out as LAPACK wants it.
+        lower, failed = lapack.dpotrf(matrix.T, lower=1, clean=1, overwrite_a=1)
+        if failed:  # rounding has left a negative eigenvalue
+            w, V = np.linalg.eigh(self.matrix)
+            values = (1.0 - alpha) * np.maximum(w, 0.0) + alpha * self.target
+            factor = (V / np.sqrt(values)).T
+        else:
+            factor, _ = lapack.dtrtri(lower, lower=1, overwrite_c=1)
+        return Whitening(scale, factor, None if basis is None else basis.vectors)
+
+    def spread(self, whitening: Whitening, shrinkage: float) -> float:
+        """Return ``tr(W Σ Wᵀ)``, the variance of a whitened sample about the mean of its class.
+
+        Parameters
+        ----------
+        whitening : Whitening
+            Of this covariance and this shrinkage.
+        shrinkage : float
+            α.
+
+        Returns
+        -------
+        float
+            0 where no spread was measured.
+        """
+        if not self.measured:
+            return 0.0
+        if whitening.factor is None:
+            return float(np.trace(self.matrix)) * whitening.scale**2
+        # Σ = (Σ(α) − α t I) / (1 − α), and W Σ(α) Wᵀ = I.
+        squares = float(np.vdot(whitening.factor, whitening.factor)) / whitening.scale**2
+        alpha = max(shrinkage, _SAFE_SHRINKAGE)
+        return max(len(self.matrix) - squares, 0.0) / (1.0 - alpha)
 
     def _by_reduction(self, rows: Array, shrinkages: Sequence[float]) -> Array:
         reduction = Tridiagonal.of(self.matrix)
@@ -122,6 +226,50 @@ _DIGITS = 12
 
 
 @dataclass(frozen=True)
+class Leaning:
+    """Prototypes that lean on guesses of the means: ``β b f + w (M − β b F)``.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_regressions, n_candidates, n_classes)
+        w, of several regressions.
+    which : ndarray of int of shape (n_sets,)
+        Regression of each set of prototypes.
+    beta : ndarray of shape (n_sets,)
+        How much each set leans on the guesses.
+    """
+
+    weights: NDArray
+    which: NDArray[np.intp]
+    beta: Array
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+
+@dataclass(frozen=True)
+class GuessedMeans:
+    """Guesses of class means, by inner products alone, all less the mean of those of known classes.
+
+    Attributes
+    ----------
+    known : ndarray of shape (n_samples, n_classes)
+        Products of samples with the guesses F of the classes learned from.
+    new : ndarray of shape (n_samples, n_candidates)
+        Products of samples with the guesses f of the candidates.
+    gram : ndarray of shape (n_all, n_all)
+        Of the means, the guesses F and the guesses f, with one another.
+    scale : float
+        b, see :func:`zslearn.core.posterior_prototypes.prior_scale`.
+    """
+
+    known: NDArray
+    new: NDArray
+    gram: NDArray
+    scale: float
+
+
+@dataclass(frozen=True)
 class WhitenedSpace:
     """Samples and class means in a whitened space, by inner products alone.
 
@@ -134,19 +282,25 @@ class WhitenedSpace:
         Of samples with the means, both less the mean of the means.
     gram : ndarray of shape (n_classes, n_classes)
         Of the means with one another.
+    guesses : GuessedMeans or None
+        What prototypes may lean on.
     """
 
     products: NDArray
     gram: NDArray
+    guesses: GuessedMeans | None = None
 
     def accuracies(
-        self, prototypes: NDArray, truth: NDArray[np.intp], weights: NDArray | None = None
+        self,
+        prototypes: NDArray | Leaning,
+        truth: NDArray[np.intp],
+        weights: NDArray | None = None,
     ) -> NDArray[np.float64]:
         """Per-class accuracy of several sets of prototypes.
 
         Parameters
         ----------
-        prototypes : ndarray of shape (n_sets, n_candidates, n_classes)
+        prototypes : ndarray of shape (n_sets, n_candidates, n_classes) or Leaning
             Weights of the means in the prototype of each candidate.
         truth : ndarray of shape (n_samples,)
             Position of each sample's class among the candidates.
@@ -159,20 +313,21 @@ class WhitenedSpace:
         """
         share = class_shares(truth, weights)
         found = np.zeros(len(prototypes))
-        vectors, offsets = self._targets(prototypes)
-        for rows in self._blocks(vectors):
-            ranked = self._ranked(rows, vectors, offsets)
+        for rows, ranked in self.ranked(prototypes):
             found += share[rows] @ (ranked.argmax(axis=2) == truth[rows, None])
         return found.round(_DIGITS)
 
     def harmonic_means(
-        self, prototypes: NDArray, truth: NDArray[np.intp], weights: NDArray | None = None
+        self,
+        prototypes: NDArray | Leaning,
+        truth: NDArray[np.intp],
+        weights: NDArray | None = None,
     ) -> NDArray[np.float64]:
         """Harmonic mean of seen and unseen accuracy at its best bias, of several sets.
 
         Parameters
         ----------
-        prototypes : ndarray of shape (n_sets, n_candidates, n_classes)
+        prototypes : ndarray of shape (n_sets, n_candidates, n_classes) or Leaning
             As in `accuracies`; the first n_classes candidates are the classes themselves.
         truth : ndarray of shape (n_samples,)
             Position of each sample's class among the candidates, of both kinds.
@@ -186,9 +341,7 @@ class WhitenedSpace:
         n_seen, n_sets = len(self.gram), len(prototypes)
         gaps = np.empty((len(truth), n_sets))
         right = np.empty((2, len(truth), n_sets), dtype=bool)
-        vectors, offsets = self._targets(prototypes)
-        for rows in self._blocks(vectors):
-            ranked = self._ranked(rows, vectors, offsets)
+        for rows, ranked in self.ranked(prototypes):
             seen, unseen = ranked[..., :n_seen], ranked[..., n_seen:]
             gaps[rows] = seen.max(axis=2) - unseen.max(axis=2)
             right[0, rows] = seen.argmax(axis=2) == truth[rows, None]
@@ -199,24 +352,53 @@ class WhitenedSpace:
             share[side] = class_shares(truth[side], None if weights is None else weights[side])
         return best_harmonic_means(gaps, share[:, None] * right[0], share[:, None] * right[1])
 
-    def _targets(self, prototypes: NDArray) -> tuple[NDArray, NDArray]:
-        """Weights of all prototypes side by side, and half their squared lengths."""
+    def ranked(self, prototypes: NDArray | Leaning) -> Iterator[tuple[slice, NDArray]]:
+        """Yield blocks of samples and their scores, of shape (n_rows, n_sets, n_candidates)."""
+        if isinstance(prototypes, Leaning):
+            yield from self._ranked_by_guesses(prototypes)
+            return
+        kind, shape = self.products.dtype, prototypes.shape[:2]
         squared = np.sum((prototypes @ self.gram) * prototypes, axis=2)
-        kind = self.products.dtype
-        return prototypes.reshape(-1, len(self.gram)).astype(kind), (0.5 * squared).astype(kind)
+        vectors, offsets = _flat(prototypes).astype(kind), (0.5 * squared).astype(kind)
+        for rows in row_blocks(len(self.products), len(vectors) * self.products.itemsize):
+            scores = (self.products[rows] @ vectors.T).reshape(-1, *shape)
+            scores -= offsets
+            yield rows, scores
 
-    def _blocks(self, vectors: NDArray) -> Any:
-        return row_blocks(len(self.products), len(vectors) * self.products.itemsize)
+    def _ranked_by_guesses(self, prototypes: Leaning) -> Iterator[tuple[slice, NDArray]]:
+        if self.guesses is None:
+            raise InvalidInputError("prototypes lean on guesses, and the space has none.")
+        known, new, gram, scale = (
+            self.guesses.known, self.guesses.new, self.guesses.gram, self.guesses.scale,
+        )  # fmt: skip
+        kind, shape = self.products.dtype, prototypes.weights.shape[:2]
+        lean = scale * prototypes.beta[:, None, None]
+        mixed = prototypes.weights[prototypes.which]
+        own = np.broadcast_to(np.eye(shape[1]), (len(mixed), shape[1], shape[1]))
+        stacked = np.concatenate([mixed, -lean * mixed, lean * own], axis=2)
+        offsets = (0.5 * np.sum((stacked @ gram) * stacked, axis=2)).astype(kind)
+        vectors, lean = _flat(prototypes.weights).astype(kind), lean[None, :, :, 0].astype(kind)
+        n_bytes = (2 * len(vectors) + 2 * offsets.size) * self.products.itemsize
+        for rows in row_blocks(len(self.products), n_bytes):
+            scores = (self.products[rows] @ vectors.T).reshape(-1, *shape)
+            beyond = new[rows, None] - (known[rows] @ vectors.T).reshape(-1, *shape)
+            scores = scores[:, prototypes.which]
+            scores += lean * beyond[:, prototypes.which]
+            scores -= offsets
+            yield rows, scores
 
-    def _ranked(self, rows: slice, vectors: NDArray, offsets: NDArray) -> NDArray:
-        """Scores of shape (n_rows, n_sets, n_candidates)."""
-        scores = (self.products[rows] @ vectors.T).reshape(-1, *offsets.shape)
-        scores -= offsets
-        return scores
+
+def _flat(weights: NDArray) -> NDArray:
+    """Rows of all sets one after the other."""
+    return weights.reshape(-1, weights.shape[2])
 
 
 def whitened_spaces(
-    train: Moments, covariance: WithinClassCovariance, X: Any, shrinkages: Sequence[float]
+    train: Moments,
+    covariance: WithinClassCovariance,
+    X: Any,
+    shrinkages: Sequence[float],
+    guesses: tuple[NDArray, NDArray] | None = None,
 ) -> list[WhitenedSpace]:
     """Return the space of every shrinkage.
 
@@ -230,19 +412,32 @@ def whitened_spaces(
         Samples to be judged by.
     shrinkages : sequence of float
         Amounts of shrinkage of the within-class covariance.
+    guesses : pair of ndarrays of shape (n_classes, n_features) and (n_candidates, n_features)
+        Guesses of the means of the classes learned from, and of the candidates, if there are any.
 
     Returns
     -------
     list of WhitenedSpace
     """
     means = train.class_means
-    center = means.mean(axis=0)
-    M = means - center
+    center, n = means.mean(axis=0), len(means)
+    rows = means - center
+    if guesses is not None:
+        known, new = guesses
+        middle = known.mean(axis=0)
+        rows = np.concatenate([rows, known - middle, new - middle])
     spaces = []
-    for solved in covariance.solved(M, shrinkages):
+    for solved in covariance.solved(rows, shrinkages):
         products = np.asarray(X @ solved.T.astype(X.dtype))
         products -= (solved @ center).astype(products.dtype)
-        spaces.append(WhitenedSpace(products, M @ solved.T))
+        gram = rows @ solved.T
+        if guesses is None:
+            spaces.append(WhitenedSpace(products, gram))
+            continue
+        size = float(np.trace(gram[n : 2 * n, n : 2 * n]))
+        scale = max(float(np.trace(gram[:n, n : 2 * n])) / size, 0.0) if size > 0 else 0.0
+        guessed = GuessedMeans(products[:, n : 2 * n], products[:, 2 * n :], gram, scale)
+        spaces.append(WhitenedSpace(products[:, :n], gram[:n, :n], guessed))
     return spaces
 
 

@@ -1,0 +1,394 @@
+"""A description is a prior, a sample is evidence: prototypes between zero shots and many.
+
+Everything happens in a whitened space of D dimensions where samples z of a class scatter with total
+variance tr W about their mean. M are the means of the C seen classes less the mean of them all, R
+what is left of them when each is predicted from the others, and p the prototypes that signatures
+predict.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+Array = NDArray[np.float64]
+
+# Steps of `adapt`; prototypes hardly move after the third.
+ADAPT_STEPS = 5
+# How much firmer descriptions are held against unlabeled samples than against labeled ones, and
+# what every share of a class is drawn towards the mean share by.
+ADAPT_ANCHOR = 10.0
+# Part of a covariance of few class means that is spread over all directions. Chosen once, on
+# classes that were left out; choosing it on folds fits it to classes like the seen ones.
+SPREAD = 0.9
+
+
+def prior_scale(means: Array, guesses: Array) -> float:
+    """Return the b for which b times the guesses is nearest to the means.
+
+    Parameters
+    ----------
+    means : ndarray of shape (n_classes, n_dimensions)
+        Class means, whitened and centered.
+    guesses : ndarray of shape (n_classes, n_dimensions)
+        Signatures as samples, in the same space.
+
+    Returns
+    -------
+    float
+        ``tr(M Fᵀ) / tr(F Fᵀ)``; 0 where all guesses are zero or point away from the means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> prior_scale(np.array([[2.0, 0.0], [-2.0, 0.0]]), np.array([[1.0, 1.0], [-1.0, -1.0]]))
+    1.0
+    """
+    size = float(np.vdot(guesses, guesses))
+    return max(float(np.vdot(means, guesses)) / size, 0.0) if size > 0 else 0.0
+
+
+def left_out_weights(inverse: Array) -> tuple[Array, Array]:
+    """Return what leaves each class out of a kernel regression on all, in closed form.
+
+    With ``G = (K + γ I)⁻¹`` the mean of class c is missed by ``(G M)_c / G_cc`` if it is predicted
+    from the others, and the variance of that prediction is ``1 / G_cc`` in units of the kernel.
+
+    Parameters
+    ----------
+    inverse : ndarray of shape (..., n_classes, n_classes)
+        G, of one setting or several.
+
+    Returns
+    -------
+    weights : ndarray like `inverse`
+        T with ``R = T M``.
+    variances : ndarray of shape (..., n_classes)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> K = np.array([[1.0, 0.5], [0.5, 1.0]])
+    >>> weights, variances = left_out_weights(np.linalg.inv(K + np.eye(2)))
+    >>> weights  # the first is predicted as 0.5 / (1 + 1) of the second
+    array([[ 1.  , -0.25],
+           [-0.25,  1.  ]])
+    >>> variances
+    array([1.875, 1.875])
+    """
+    own = np.diagonal(inverse, axis1=-2, axis2=-1)
+    return inverse / own[..., None], 1.0 / own
+
+
+def squared_error(deviations: Array, counts: Array, spread: float) -> float:
+    """Return the mean squared length of deviations of class means, less what sampling adds.
+
+    Parameters
+    ----------
+    deviations : ndarray of shape (n_classes, n_dimensions)
+        R, or M for the spread of the classes themselves.
+    counts : ndarray of shape (n_classes,)
+        Samples that each mean is of.
+    spread : float
+        tr W, the variance of a sample about the mean of its class.
+
+    Returns
+    -------
+    float
+        Mean over classes of ``max(‖r_c‖² − tr W / n_c, 0)``.
+    """
+    squares = np.einsum("cd,cd->c", deviations, deviations)
+    return float(np.maximum(squares - spread / counts, 0.0).mean())
+
+
+def worth_in_samples(error: float, spread: float) -> float:
+    """Return κ = tr W / e, how many samples a prior of squared error e is worth.
+
+    Parameters
+    ----------
+    error : float
+        e, of the prior mean.
+    spread : float
+        tr W; 0 where no class has two different samples.
+
+    Returns
+    -------
+    float
+        Infinite where the error is zero. 1 where the spread is: nothing is known then, and a
+        description counts as one sample.
+
+    Examples
+    --------
+    >>> worth_in_samples(4.0, 12.0), worth_in_samples(0.0, 1.0), worth_in_samples(1.0, 0.0)
+    (3.0, inf, 1.0)
+    """
+    if not spread > 0:
+        return 1.0
+    with np.errstate(over="ignore"):
+        return float(np.divide(spread, error)) if error > 0 else float(np.inf)
+
+
+def posterior_prototypes(priors: Array, sums: Array, weights: Array, kappa: float | Array) -> Array:
+    """Return the mean of a prior worth κ samples and of samples: ``(κ p + Σ z) / (κ + n)``.
+
+    Parameters
+    ----------
+    priors : ndarray of shape (n_classes, n_dimensions)
+        p.
+    sums : ndarray of shape (n_classes, n_dimensions)
+        Σ z, each sample times its weight.
+    weights : ndarray of shape (n_classes,)
+        n, their total weight.
+    kappa : float or ndarray of shape (n_classes,)
+        Above 0; infinite means that samples change nothing.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_dimensions)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> posterior_prototypes(np.array([[0.0, 4.0]]), np.array([[3.0, 0.0]]), np.array([1.0]), 3.0)
+    array([[0.75, 3.  ]])
+    """
+    # p + (Σ z − n p) / (κ + n) is the same, and holds for an infinite κ.
+    pull = 1.0 / (np.broadcast_to(kappa, weights.shape) + weights)
+    return priors + pull[:, None] * (sums - weights[:, None] * priors)
+
+
+class Adapted(NamedTuple):
+    """What a batch without labels says about the classes.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (n_classes, n_dimensions)
+        What the batch adds to the sum of the samples of each class.
+    weights : ndarray of shape (n_classes,)
+        How many labeled samples that counts as.
+    log_shares : ndarray of shape (n_classes,)
+        Added to ``score / T``: how frequent each class is, drawn towards the mean.
+    responsibilities : ndarray of shape (n_samples, n_classes)
+        Probability of each class, rows sum to one.
+    """
+
+    sums: Array
+    weights: Array
+    log_shares: Array
+    responsibilities: NDArray
+
+
+def adapt(
+    Z: NDArray,
+    prototypes: Array,
+    strengths: Array,
+    temperature: float,
+    offsets: Array | float = 0.0,
+) -> Adapted:
+    """Move prototypes to a batch without labels, held by their descriptions.
+
+    From ``m = p`` and ``l = 0``, a few times over: ``q = softmax(score(m) / T + l)`` with
+    ``score(m) = z·m − ‖m‖² / 2 + offset``, then ``l_c = log(Σ q + 10 + N / U)`` and ``m_c = (10 κ_c
+    p_c + Σ q² z) / (10 κ_c + Σ q²)``. A sample that could belong to several classes hardly moves
+    any (q²); with few samples neither prototypes nor shares move.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, n_dimensions)
+        N samples.
+    prototypes : ndarray of shape (n_classes, n_dimensions)
+        p, of U classes.
+    strengths : ndarray of shape (n_classes,)
+        κ_c, how many labeled samples each prototype is worth.
+    temperature : float
+        T, which makes probabilities of scores.
+    offsets : ndarray of shape (n_classes,), optional
+        Added to the scores of each class, for example a bias against seen ones.
+
+    Returns
+    -------
+    Adapted
+    """
+    kind = Z.dtype
+    n_samples, n_classes = len(Z), len(prototypes)
+    m, log_shares = prototypes, np.zeros(n_classes)
+    sums, weights = np.zeros_like(prototypes), np.zeros(n_classes)
+    q = np.full((n_samples, n_classes), 1.0 / n_classes, kind)
+    for _ in range(ADAPT_STEPS):
+        constant = (offsets - 0.5 * np.einsum("cd,cd->c", m, m)) / temperature + log_shares
+        q = softmax(Z @ (m.T / temperature).astype(kind) + constant.astype(kind), axis=1)
+        log_shares = np.log(q.sum(axis=0, dtype=np.float64) + ADAPT_ANCHOR + n_samples / n_classes)
+        squared = q * q
+        # 10 κ against Σ q² is κ against a tenth of it: an unlabeled sample counts as q² / 10.
+        weights = squared.sum(axis=0, dtype=np.float64) / ADAPT_ANCHOR
+        sums = (squared.T @ Z).astype(np.float64) / ADAPT_ANCHOR
+        m = posterior_prototypes(prototypes, sums, weights, strengths)
+    return Adapted(sums, weights, log_shares, q)
+
+
+class LowRankCovariance(NamedTuple):
+    """``a I + Vᵀ diag(λ) V`` with orthonormal rows V, at the cost of V alone.
+
+    Attributes
+    ----------
+    floor : float
+        a, the variance in every direction.
+    axes : ndarray of shape (rank, n_dimensions)
+        V.
+    excess : ndarray of shape (rank,)
+        λ.
+    """
+
+    floor: float
+    axes: Array
+    excess: Array
+
+    @classmethod
+    def of(cls, deviations: Array, variance: float, total: float) -> LowRankCovariance:
+        """Estimate ``σ² I + (1 − b) RᵀR / C + b (e / D) I`` from few deviations.
+
+        Parameters
+        ----------
+        deviations : ndarray of shape (n_classes, n_dimensions)
+            R.
+        variance : float
+            σ².
+        total : float
+            e, the trace that is spread evenly.
+        """
+        n_classes, width = deviations.shape
+        # The eigenvectors of RᵀR from those of R Rᵀ, which is the smaller matrix.
+        values, left = np.linalg.eigh(deviations @ deviations.T)
+        kept = values > 1e-12 * max(float(values[-1]), np.finfo(float).tiny)
+        axes = (left[:, kept] / np.sqrt(values[kept])).T @ deviations
+        excess = (1.0 - SPREAD) * values[kept] / n_classes
+        return cls(variance + SPREAD * total / width, axes, excess)
+
+    @property
+    def log_determinant(self) -> float:
+        """Natural logarithm of the determinant."""
+        width = self.axes.shape[1]
+        return float(width * np.log(self.floor) + np.log1p(self.excess / self.floor).sum())
+
+    def solved(self, rows: Array) -> Array:
+        """Return the product of rows with the inverse."""
+        shrunk = self.excess / (self.floor + self.excess)
+        return (rows - ((rows @ self.axes.T) * shrunk) @ self.axes) / self.floor
+
+    def squared_distances(self, Z: Array, points: Array) -> Array:
+        """Return the squared Mahalanobis distances, of shape (n_rows, n_points)."""
+        ready, solved = self.solved(Z), self.solved(points)
+        own = np.einsum("nd,nd->n", Z, ready)[:, None] + np.einsum("cd,cd->c", points, solved)
+        return np.maximum(own - 2.0 * (Z @ solved.T), 0.0)
+
+
+class Novelty(NamedTuple):
+    """How samples of described classes scatter, and those of a class that nobody described.
+
+    A sample of a described class comes from ``N(p_c, σ² I + E)`` with the error E of descriptions,
+    and one of any other class from ``N(0, σ² I + B)`` with the spread B of the classes.
+
+    Attributes
+    ----------
+    described, unknown : LowRankCovariance
+        Both covariances.
+    """
+
+    described: LowRankCovariance
+    unknown: LowRankCovariance
+
+    @classmethod
+    def of(cls, residuals: Array, means: Array, counts: Array, spread: float) -> Novelty:
+        """Estimate both covariances.
+
+        Parameters
+        ----------
+        residuals, means : ndarrays of shape (n_classes, n_dimensions)
+            R and M.
+        counts : ndarray of shape (n_classes,)
+            Samples of each class.
+        spread : float
+            tr W.
+        """
+        variance = spread / means.shape[1]
+        squares = float(np.einsum("cd,cd->", means, means)) / len(means)
+        between = max(squares - spread * float((1.0 / counts).mean()), 0.0)
+        return cls(
+            LowRankCovariance.of(residuals, variance, squared_error(residuals, counts, spread)),
+            LowRankCovariance.of(means, variance, between),
+        )
+
+    def ratios(self, Z: Array, prototypes: Array) -> Array:
+        """Return how much better a class explains samples than a class nobody described does.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n_samples, n_dimensions)
+            Samples.
+        prototypes : ndarray of shape (n_classes, n_dimensions)
+            Of the classes.
+
+        Returns
+        -------
+        ndarray of shape (2, n_samples, n_classes)
+            The logarithm of the ratio of the densities,
+            ``(d₀² + log|B'| − d² − log|E'|) / 2`` with Mahalanobis distances d, and the same with
+            ``D log d²`` in place of d², which does not ask how far from everything a sample is.
+        """
+        d = self.described.squared_distances(Z, prototypes)
+        d0 = self.unknown.squared_distances(Z, np.zeros((1, Z.shape[1])))
+        width, tiny = Z.shape[1], np.finfo(float).tiny
+        logs = self.unknown.log_determinant - self.described.log_determinant
+        return 0.5 * np.stack(
+            [
+                d0 - d + logs,
+                width * (np.log(np.maximum(d0, tiny)) - np.log(np.maximum(d, tiny))) + logs,
+            ]
+        )
+
+
+def label_next(
+    probabilities: Array, counts: Array, kappa: float, n: int
+) -> tuple[NDArray[np.intp], Array]:
+    """Choose the samples whose labels would move the answers most.
+
+    A sample is worth ``q₁ q₂ Σ V_c / (κ + n_c + 1)`` over its two best classes, with the variance
+    ``V_c = κ / (κ + n_c)`` that a prototype has left, in units of the error of a description. One
+    is chosen after the other, and counts for its classes as if its label were known.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_samples, n_classes)
+        Of each class, at least two.
+    counts : ndarray of shape (n_classes,)
+        Samples of each class so far.
+    kappa : float
+        Samples that a description is worth.
+    n : int
+        How many samples to choose, at most all.
+
+    Returns
+    -------
+    rows : ndarray of int of shape (n,)
+        The most useful first.
+    worths : ndarray of shape (n,)
+        What each was worth when it was chosen.
+    """
+    two = np.argpartition(-probabilities, 1, axis=1)[:, :2]
+    best = np.take_along_axis(probabilities, two, axis=1)
+    close = best.prod(axis=1)
+    share = best / best.sum(axis=1, keepdims=True)
+    counts, left = counts.astype(np.float64), np.ones(len(close), dtype=bool)
+    chosen, worths = [], []
+    for _ in range(n):
+        gain = 1.0 / ((1.0 + counts / kappa) * (kappa + counts + 1.0))
+        worth = np.where(left, close * gain[two].sum(axis=1), -np.inf)
+        row = int(worth.argmax())
+        chosen.append(row)
+        worths.append(float(worth[row]))
+        left[row] = False
+        counts[two[row]] += share[row]
+    return np.array(chosen, dtype=np.intp), np.array(worths)

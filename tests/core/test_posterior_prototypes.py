@@ -1,0 +1,273 @@
+"""Posterior prototypes against closed forms, limits and literal transcriptions."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from zslearn.core.posterior_prototypes import (
+    ADAPT_STEPS,
+    SPREAD,
+    LowRankCovariance,
+    Novelty,
+    adapt,
+    label_next,
+    left_out_weights,
+    posterior_prototypes,
+    prior_scale,
+    squared_error,
+    worth_in_samples,
+)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def kernel(points):
+    return np.exp(-((points[:, None] - points) ** 2).sum(axis=2) / points.shape[1])
+
+
+def test_left_out_weights_are_regressions_without_each_class_in_turn(rng):
+    K, M, ridge = kernel(rng.normal(size=(7, 3))), rng.normal(size=(7, 4)), 0.2
+    weights, variances = left_out_weights(np.linalg.inv(K + ridge * np.eye(7)))
+    for c in range(7):
+        others = np.delete(np.arange(7), c)
+        inverse = np.linalg.inv(K[np.ix_(others, others)] + ridge * np.eye(6))
+        k = K[c, others]
+        np.testing.assert_allclose(weights[c] @ M, M[c] - k @ inverse @ M[others], rtol=1e-10)
+        assert variances[c] == pytest.approx(1 + ridge - k @ inverse @ k)
+
+
+def test_left_out_weights_of_several_settings_are_those_of_each(rng):
+    inverses = np.linalg.inv(kernel(rng.normal(size=(5, 2))) + np.eye(5)[None] * [[[0.1]], [[1.0]]])
+    weights, variances = left_out_weights(inverses)
+    for one, w, v in zip(inverses, weights, variances, strict=True):
+        alone = left_out_weights(one)
+        np.testing.assert_array_equal(w, alone[0])
+        np.testing.assert_array_equal(v, alone[1])
+
+
+def test_the_scale_of_a_prior_is_that_of_least_squares(rng):
+    M, F = rng.normal(size=(6, 3)), rng.normal(size=(6, 3))
+    M += F
+    expected = np.linalg.lstsq(F.reshape(-1, 1), M.ravel(), rcond=None)[0][0]
+    assert prior_scale(M, F) == pytest.approx(expected)
+
+
+def test_guesses_that_say_nothing_or_the_opposite_are_not_leaned_on(rng):
+    M = rng.normal(size=(6, 3))
+    assert prior_scale(M, np.zeros((6, 3))) == 0.0
+    assert prior_scale(M, -M) == 0.0
+
+
+def test_the_error_of_descriptions_is_found_again_in_noisy_means():
+    rng = np.random.default_rng(1)
+    width, counts = 400, np.full(300, 4.0)
+    errors = rng.normal(size=(300, width)) * np.sqrt(9.0 / width)
+    noise = rng.normal(size=(300, width)) * np.sqrt(20.0 / width / 4)
+    assert squared_error(errors + noise, counts, 20.0) == pytest.approx(9.0, rel=0.02)
+    assert worth_in_samples(9.0, 20.0) == pytest.approx(20 / 9)
+
+
+def test_means_of_one_sample_each_may_hold_nothing_but_noise():
+    assert squared_error(np.array([[1.0, 1.0]]), np.ones(1), 4.0) == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1.0, 1e100])
+def test_worth_and_posterior_do_not_depend_on_the_unit_of_the_space(rng, scale):
+    R, counts = rng.normal(size=(5, 3)), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    plain = worth_in_samples(squared_error(R, counts, 0.5), 0.5)
+    scaled = worth_in_samples(squared_error(scale * R, counts, scale**2 * 0.5), scale**2 * 0.5)
+    assert scaled == pytest.approx(plain)
+    p, sums, n = rng.normal(size=(5, 3)), rng.normal(size=(5, 3)), counts
+    found = posterior_prototypes(scale * p, scale * sums, n, plain)
+    np.testing.assert_allclose(found, scale * posterior_prototypes(p, sums, n, plain))
+
+
+def test_the_posterior_is_the_weighted_mean_and_goes_to_its_limits(rng):
+    p, Z = rng.normal(size=(1, 4)), rng.normal(size=(6, 4))
+    sums, n = Z.sum(axis=0)[None], np.array([6.0])
+    found = posterior_prototypes(p, sums, n, 2.5)
+    np.testing.assert_allclose(found, (2.5 * p + sums) / 8.5)
+    np.testing.assert_array_equal(posterior_prototypes(p, sums, n, np.inf), p)
+    np.testing.assert_array_equal(posterior_prototypes(p, 0 * sums, 0 * n, 2.5), p)
+    np.testing.assert_allclose(posterior_prototypes(p, sums, n, 1e-300), sums / 6)
+    many = posterior_prototypes(p, 1e12 * sums, 1e12 * n, 2.5)
+    np.testing.assert_allclose(many, sums / 6, rtol=1e-10)
+
+
+def test_a_description_worth_kappa_samples_is_kappa_samples_at_its_place(rng):
+    p, Z = rng.normal(size=(1, 4)), rng.normal(size=(3, 4))
+    as_samples = np.concatenate([np.repeat(p, 5, axis=0), Z]).mean(axis=0)
+    found = posterior_prototypes(p, Z.sum(axis=0)[None], np.array([3.0]), 5.0)
+    np.testing.assert_allclose(found[0], as_samples)
+
+
+def test_batches_merge_in_any_order_and_one_posterior_is_the_prior_of_the_next(rng):
+    p, Z = rng.normal(size=(1, 4)), rng.normal(size=(7, 4))
+    at_once = posterior_prototypes(p, Z.sum(axis=0)[None], np.array([7.0]), 3.0)
+    first = posterior_prototypes(p, Z[:2].sum(axis=0)[None], np.array([2.0]), 3.0)
+    second = posterior_prototypes(first, Z[2:].sum(axis=0)[None], np.array([5.0]), 5.0)
+    np.testing.assert_allclose(second, at_once)
+
+
+def literal_adapt(Z, p, kappa, temperature, offsets):
+    n, u = len(Z), len(p)
+    m, shares = p.copy(), np.zeros(u)
+    for _ in range(ADAPT_STEPS):
+        logits = np.array(
+            [
+                [(z @ c - c @ c / 2 + o) / temperature for c, o in zip(m, offsets, strict=True)]
+                for z in Z
+            ]
+        )
+        q = np.exp(logits + shares - (logits + shares).max(axis=1, keepdims=True))
+        q /= q.sum(axis=1, keepdims=True)
+        shares = np.array([np.log(q[:, c].sum() + 10 + n / u) for c in range(u)])
+        m = np.array(
+            [
+                (10 * kappa[c] * p[c] + sum(q[i, c] ** 2 * Z[i] for i in range(n)))
+                / (10 * kappa[c] + sum(q[i, c] ** 2 for i in range(n)))
+                for c in range(u)
+            ]
+        )
+    return m, shares, q
+
+
+def test_adapting_is_the_literal_loop(rng):
+    p = 2 * rng.normal(size=(4, 5))
+    Z = p[rng.integers(4, size=60)] + rng.normal(size=(60, 5))
+    kappa, offsets = rng.uniform(0.5, 3, size=4), rng.normal(size=4)
+    found = adapt(Z, p, kappa, 0.7, offsets)
+    m, shares, q = literal_adapt(Z, p, kappa, 0.7, offsets)
+    np.testing.assert_allclose(found.responsibilities, q, atol=1e-12)
+    np.testing.assert_allclose(found.log_shares, shares)
+    moved = posterior_prototypes(p, found.sums, found.weights, kappa)
+    np.testing.assert_allclose(moved, m)
+
+
+def test_adapting_does_not_depend_on_the_order_of_samples_or_classes(rng):
+    p, Z = rng.normal(size=(4, 5)), rng.normal(size=(30, 5))
+    kappa = rng.uniform(1, 3, size=4)
+    plain = adapt(Z, p, kappa, 1.0)
+    samples, classes = rng.permutation(30), rng.permutation(4)
+    turned = adapt(Z[samples], p[classes], kappa[classes], 1.0)
+    np.testing.assert_allclose(turned.sums, plain.sums[classes])
+    np.testing.assert_allclose(turned.log_shares, plain.log_shares[classes])
+    np.testing.assert_allclose(
+        turned.responsibilities, plain.responsibilities[np.ix_(samples, classes)]
+    )
+
+
+def test_few_samples_hardly_move_anything_and_infinite_trust_nothing(rng):
+    p, Z = rng.normal(size=(3, 5)), 5 * rng.normal(size=(2, 5))
+    few = adapt(Z, p, np.ones(3), 0.1)
+    assert few.weights.sum() <= 0.2  # two samples count as two tenths of one
+    assert np.ptp(few.log_shares) <= np.log(12 + 2 / 3) - np.log(10 + 2 / 3) + 1e-12
+    firm = adapt(np.repeat(Z, 100, axis=0), p, np.full(3, np.inf), 0.1)
+    np.testing.assert_array_equal(posterior_prototypes(p, firm.sums, firm.weights, np.inf), p)
+
+
+def test_a_large_batch_of_known_shares_is_found_again():
+    rng = np.random.default_rng(2)
+    truth = 4 * np.eye(3, 6)
+    described = truth + rng.normal(size=(3, 6))
+    y = rng.choice(3, p=[0.7, 0.25, 0.05], size=4000)
+    Z = truth[y] + rng.normal(size=(4000, 6))
+    found = adapt(Z, described, np.ones(3), 1.0)
+    moved = posterior_prototypes(described, found.sums, found.weights, np.ones(3))
+    before = np.linalg.norm(described - truth, axis=1)
+    after = np.linalg.norm(moved - truth, axis=1)
+    assert (after < 0.35 * before).all()
+    np.testing.assert_allclose(found.responsibilities.mean(axis=0), [0.7, 0.25, 0.05], atol=0.02)
+
+
+def dense(R, variance, total):
+    C, D = R.shape
+    return (variance + SPREAD * total / D) * np.eye(D) + (1 - SPREAD) * R.T @ R / C
+
+
+@pytest.mark.parametrize("n_classes", [3, 12])
+def test_low_rank_covariances_are_the_dense_ones(rng, n_classes):
+    R, Z, points = (rng.normal(size=(n, 8)) for n in (n_classes, 5, 3))
+    S = dense(R, 0.7, 4.0)
+    found = LowRankCovariance.of(R, 0.7, 4.0)
+    assert found.log_determinant == pytest.approx(np.linalg.slogdet(S)[1])
+    np.testing.assert_allclose(found.solved(Z), Z @ np.linalg.inv(S))
+    expected = [[(z - p) @ np.linalg.inv(S) @ (z - p) for p in points] for z in Z]
+    np.testing.assert_allclose(found.squared_distances(Z, points), expected)
+
+
+def test_deviations_of_zero_leave_an_even_covariance():
+    found = LowRankCovariance.of(np.zeros((3, 4)), 2.0, 0.0)
+    assert found.axes.shape == (0, 4)
+    assert found.log_determinant == pytest.approx(4 * np.log(2))
+
+
+def test_novelty_is_the_ratio_of_two_gaussian_densities(rng):
+    R, M, counts = rng.normal(size=(6, 5)), 3 * rng.normal(size=(6, 5)), np.arange(1.0, 7.0)
+    Z, p = rng.normal(size=(4, 5)), rng.normal(size=(3, 5))
+    novelty = Novelty.of(R, M, counts, 2.0)
+    error = squared_error(R, counts, 2.0)
+    between = (M**2).sum() / 6 - 2.0 * (1 / counts).mean()
+    E, B = dense(R, 2.0 / 5, error), dense(M, 2.0 / 5, between)
+    found, free = novelty.ratios(Z, p)
+    for i, z in enumerate(Z):
+        unknown = multivariate_normal(np.zeros(5), B).logpdf(z)
+        for c, prototype in enumerate(p):
+            assert found[i, c] == pytest.approx(
+                multivariate_normal(prototype, E).logpdf(z) - unknown
+            )
+            d = (z - prototype) @ np.linalg.inv(E) @ (z - prototype)
+            d0 = z @ np.linalg.inv(B) @ z
+            logs = np.linalg.slogdet(B)[1] - np.linalg.slogdet(E)[1]
+            assert free[i, c] == pytest.approx((5 * np.log(d0 / d) + logs) / 2)
+
+
+def test_a_sample_at_its_prototype_is_finite_and_less_new_than_one_far_away(rng):
+    novelty = Novelty.of(rng.normal(size=(6, 5)), 3 * rng.normal(size=(6, 5)), np.ones(6), 2.0)
+    p = rng.normal(size=(1, 5))
+    at, away = (novelty.ratios(p + step, p)[:, 0, 0] for step in (0.0, 9.0))
+    assert np.isfinite(at).all()
+    assert (at > away).all()
+
+
+def literal_next(q, counts, kappa, n):
+    counts, chosen = counts.astype(float).copy(), []
+    for _ in range(n):
+        worths = {}
+        for i in set(range(len(q))) - set(chosen):
+            a, b = np.argsort(-q[i], kind="stable")[:2]
+            variance = {c: kappa / (kappa + counts[c]) for c in (a, b)}
+            worths[i] = (
+                q[i, a] * q[i, b] * sum(v / (kappa + counts[c] + 1) for c, v in variance.items())
+            )
+        best = max(worths, key=worths.get)
+        chosen.append(best)
+        a, b = np.argsort(-q[best], kind="stable")[:2]
+        for c in (a, b):
+            counts[c] += q[best, c] / (q[best, a] + q[best, b])
+    return chosen
+
+
+def test_samples_to_label_next_are_those_of_the_literal_rule(rng):
+    q = rng.dirichlet(np.ones(5), size=40)
+    counts = np.array([0.0, 0.0, 3.0, 10.0, 1.0])
+    rows, worths = label_next(q, counts, 2.0, 15)
+    assert rows.tolist() == literal_next(q, counts, 2.0, 15)
+    assert (worths > 0).all()
+    assert len(set(rows.tolist())) == 15
+
+
+def test_what_is_sure_or_well_known_is_not_asked_for():
+    q = np.array([[0.99, 0.01, 0.0], [0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
+    rows, _ = label_next(q, np.array([50.0, 0.0, 0.0]), 2.0, 3)
+    assert rows.tolist() == [2, 1, 0]
+
+
+def test_all_samples_may_be_asked_for_and_infinite_trust_asks_in_order():
+    q = np.full((4, 2), 0.5)
+    rows, worths = label_next(q, np.zeros(2), np.inf, 4)
+    assert rows.tolist() == [0, 1, 2, 3]
+    np.testing.assert_array_equal(worths, 0.0)
