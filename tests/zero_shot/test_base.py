@@ -14,7 +14,13 @@ from zslearn.exceptions import (
     UnknownClassError,
 )
 from zslearn.signatures import Signatures
-from zslearn.zero_shot import SAEClassifier, ZeroShotClassifier, ZeroShotMethod, ZeroShotTags
+from zslearn.zero_shot import (
+    PrototypeRegression,
+    SAEClassifier,
+    ZeroShotClassifier,
+    ZeroShotMethod,
+    ZeroShotTags,
+)
 from zslearn.zero_shot.base import as_signatures, dense
 
 
@@ -225,6 +231,24 @@ def test_vectors_of_zeros_have_no_direction(data, fitted):
         SAEClassifier(data.signatures, lam=1.0).fit(data.X, data.y).add_classes(
             {"okapi": np.zeros(6)}
         ).predict(data.X)
+
+
+@pytest.mark.parametrize("zero", [3, 12])
+def test_one_class_without_any_attribute_is_recognized_like_the_others(zero):
+    # "Nothing is wrong" is a class of its own in many tables.
+    rng = np.random.default_rng(0)
+    has = (1 + np.arange(13)[:, None] >> np.arange(4) & 1).astype(float)
+    has[zero] = 0.0
+    index = np.repeat(np.arange(13), 12)
+    X = (2.0 * has - 1)[index] @ rng.standard_normal((4, 12)) + rng.standard_normal((156, 12)) / 3
+    names = np.array([f"machine {i:02d}" for i in range(13)])
+    y, seen = names[index], index < 10
+    clf = PrototypeRegression(Signatures(names, has)).fit(X[seen], y[seen])
+    assert clf.score(X[~seen], y[~seen], candidates=names[10:]) > 0.9
+    unit = clf._unit_signatures(names, has)
+    np.testing.assert_allclose(np.linalg.norm(unit, axis=1), np.where(names == names[zero], 0, 1))
+    with pytest.raises(InvalidInputError, match=f"class {names[zero]} and class well holds only"):
+        clf.add_classes({"well": np.zeros(4)}).predict(X[:1])
 
 
 @pytest.mark.parametrize("parameter", ["feature_norm", "signature_norm"])

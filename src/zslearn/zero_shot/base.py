@@ -745,17 +745,26 @@ class ZeroShotMethod(ZeroShotClassifier):
         self.seen_signatures_ = self._unit_signatures(classes, self._raw_signatures(classes))
 
     def _unit_signatures(self, names: Sequence[Any] | NDArray, vectors: NDArray) -> NDArray:
-        """Return raw signatures as the method sees them: of unit length if `signature_norm` is."""
+        """Return raw signatures as the method sees them: of unit length if `signature_norm` is.
+
+        A class without any attribute ("nothing is wrong") has no direction and stays at the origin,
+        as far from every class as its attributes say. Among vectors with signs, such as those of
+        words, zeros are a vector that is missing, and two classes at the origin cannot be told
+        apart; both are refused.
+        """
         if self.signature_norm is None:
             return vectors
         scaled, squares, _ = well_scaled(vectors)
-        if not squares.all():
+        if squares.all():
+            return np.asarray(scaled * (1.0 / np.sqrt(squares))[:, None])
+        zero = np.flatnonzero(squares == 0)
+        if len(zero) > 1 or (self.signatures_.vectors < 0).any():
+            of = " and ".join(f"class {names[int(i)]!s}" for i in zero[:2])
             raise InvalidInputError(
-                f"the signature of class {names[int((squares == 0).argmax())]!s} holds only zeros, "
-                "so it has no direction to compare. Give it values, drop the class, or use "
-                "signature_norm=None."
+                f"the signature of {of} holds only zeros, so it has no direction to compare. Give "
+                "it values, drop the class, or use signature_norm=None."
             )
-        return np.asarray(scaled * (1.0 / np.sqrt(squares))[:, None])
+        return np.asarray(scaled / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None])
 
     def _normalized_features(
         self, X: Features, numbers: NDArray[np.intp] | None = None
