@@ -20,14 +20,14 @@ import numpy as np
 
 from zslearn.core.threads import cores, map_in_order
 from zslearn.encoders import ImageEncoder, extract_features, find_pictures
-from zslearn.encoders.image_models import open_image_model
 from zslearn.encoders.pictures import read_rgb
+from zslearn.encoders.registry import open_model
 from zslearn.reproduce.machine import peak_memory_mb
 
 
 def bare_rate(model: str, files: list[Path], batch_size: int, n_jobs: int, n: int) -> float:
     """Pictures per second of the session alone; a few prepared batches are used again and again."""
-    opened = open_image_model(model)
+    opened = open_model("image", model).model
     prepared = [opened.preprocessing(read_rgb(file)) for file in files[: 4 * batch_size]]
     batches = [
         np.concatenate(prepared[i : i + batch_size]) for i in range(0, len(prepared), batch_size)
@@ -35,7 +35,7 @@ def bare_rate(model: str, files: list[Path], batch_size: int, n_jobs: int, n: in
     rounds = max(1, n // batch_size)
     start = time.perf_counter()
     work = (batches[i % len(batches)] for i in range(rounds))
-    done = sum(len(vectors) for vectors in map_in_order(opened.run, work, n_jobs))
+    done = sum(len(vectors) for vectors in map_in_order(opened.network, work, n_jobs))
     return done / (time.perf_counter() - start)
 
 

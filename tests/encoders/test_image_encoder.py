@@ -12,7 +12,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tests.encoders.tiny_onnx import write_onnx
-from zslearn.encoders import EncoderIdentity, ImageEncoder, Preprocessing, efficientnet
+from zslearn.encoders import (
+    EncoderIdentity,
+    ImageEncoder,
+    Preprocessing,
+    efficientnet,
+    encoder_of,
+    registry,
+)
 from zslearn.exceptions import (
     InvalidInputError,
     InvalidTypeError,
@@ -159,7 +166,7 @@ def test_tensors_in_other_files_are_not_read(tmp_path):
     ("parameters", "message"),
     [
         ({"model": "efficientnet-lite7"}, "Did you mean 'efficientnet-lite"),
-        ({"model": "onnx:"}, "model must be"),
+        ({"model": "onnx:"}, "there is no image encoder 'onnx:'; choose 'efficientnet-lite0'"),
         ({"model": 3}, "model must be the name of a model"),
         ({"batch_size": 0}, "batch_size must be a whole number"),
         ({"n_jobs": -1}, "n_jobs must be None or a whole number"),
@@ -195,7 +202,7 @@ def test_an_identity_finds_its_encoder_again(tmp_path):
     stored = json.loads(json.dumps(encoder.identity.as_dict()))
     identity = EncoderIdentity.from_dict(stored)
     assert identity == encoder.identity
-    again = ImageEncoder.from_identity(identity, batch_size=2)
+    again = encoder_of(identity, batch_size=2)
     assert again.views == "flip"
     assert again.identity.matches(encoder.identity)
     assert not ImageEncoder(model).identity.matches(encoder.identity)
@@ -203,7 +210,7 @@ def test_an_identity_finds_its_encoder_again(tmp_path):
     assert ImageEncoder(moved, views="flip").identity.matches(identity)
     changed = EncoderIdentity.from_dict(stored | {"sha256": "0" * 64})
     with pytest.raises(InvalidInputError, match=r"the encoder onnx:.*SHA-256 000000000000"):
-        ImageEncoder.from_identity(changed)
+        encoder_of(changed)
     for damage in (None, [], {"model": "a"}, stored | {"sha256": 3}, stored | {"settings": "flip"}):
         with pytest.raises(InvalidInputError, match="identity of an encoder is damaged"):
             EncoderIdentity.from_dict(damage)
@@ -212,6 +219,7 @@ def test_an_identity_finds_its_encoder_again(tmp_path):
 def test_a_missing_package_of_weights_is_named(monkeypatch):
     entry = efficientnet.BUILT_IN["efficientnet-lite0"]._replace(package="no-such-package")
     monkeypatch.setitem(efficientnet.BUILT_IN, "efficientnet-lite9", entry)
+    monkeypatch.setitem(registry._OPENERS["image"], "efficientnet-lite9", efficientnet.open_lite)
     with pytest.raises(MissingExtraError, match=r"'no-such-package'.*zslearn\[images\]"):
         ImageEncoder("efficientnet-lite9").fit()
 
@@ -219,5 +227,6 @@ def test_a_missing_package_of_weights_is_named(monkeypatch):
 def test_weights_that_were_changed_are_refused(monkeypatch):
     entry = efficientnet.BUILT_IN["efficientnet-lite0"]._replace(sha256="0" * 64)
     monkeypatch.setitem(efficientnet.BUILT_IN, "efficientnet-lite9", entry)
+    monkeypatch.setitem(registry._OPENERS["image"], "efficientnet-lite9", efficientnet.open_lite)
     with pytest.raises(ModelFileError, match="its SHA-256 begins with 579344248a93"):
         ImageEncoder("efficientnet-lite9").fit()

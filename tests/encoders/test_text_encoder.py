@@ -1,13 +1,14 @@
 """The text encoder with the weights of the extra `text`."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 
-from zslearn.encoders import EncoderIdentity, TextEncoder, minilm, text_models
+from zslearn.encoders import EncoderIdentity, TextEncoder, onnx_models, registry
 from zslearn.exceptions import InvalidInputError, MissingExtraError, ZslearnError, ZslearnWarning
 from zslearn.signatures import Signatures
 
@@ -64,7 +65,7 @@ def test_a_copy_and_a_pickle_are_small_and_alike(encoder):
 
 def test_long_texts_are_cut_with_a_warning(encoder):
     words = ["horse"] * 254 + ["submarine"] * 50
-    with pytest.warns(ZslearnWarning, match=r"1 of 2 texts are longer than the 256 tokens.*'horse"):
+    with pytest.warns(ZslearnWarning, match=r"One text is longer than the 256 tokens.*'horse"):
         cut = encoder.transform([" ".join(words), "cat"])
     assert_allclose(cut[0], encoder.transform([" ".join(words[:254])])[0], atol=1e-6)
 
@@ -72,14 +73,16 @@ def test_long_texts_are_cut_with_a_warning(encoder):
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ("zebra", "Expected several texts; got str"),
-        (7, "Expected several texts; got int"),
-        ([], "There are no texts"),
+        ("zebra", "texts must come as a list; got str"),
+        (7, "texts must come as a list; got int"),
+        ([], "there are no texts"),
         (["cat", ""], "Text 1 is empty"),
         (["\n\t "], "Text 0 is empty"),
         (["half \ud800"], "Text 0 is empty or holds half a character"),
-        ([b"cat"], "Text 0 is a bytes; every item must be text"),
-        ([None], "Text 0 is a NoneType"),
+        ([b"cat"], "Text 0 is a bytes, b'cat'; every item must be text"),
+        ([None], r"Text 0 is missing \(None\)"),
+        (["cat", float("nan")], r"Text 1 is missing \(nan\)"),
+        (["cat", 7], "Text 1 is a int, 7; every item must be text"),
     ],
 )
 def test_what_is_no_text_is_refused(texts, message):
@@ -89,7 +92,7 @@ def test_what_is_no_text_is_refused(texts, message):
 
 @pytest.mark.parametrize("model", ["minilmm", "hf:", "minilm:x", "", "clip:ViT"])
 def test_an_unknown_model_is_refused(model):
-    with pytest.raises(InvalidInputError, match=f"no text model {model!r}; choose 'minilm'"):
+    with pytest.raises(InvalidInputError, match=f"no text encoder {model!r}; choose 'minilm'"):
         TextEncoder(model).transform(["cat"])
 
 
@@ -99,23 +102,23 @@ def test_parameters_are_checked(parameters):
         TextEncoder().set_params(**parameters).transform(["cat"])
 
 
-def test_a_package_that_is_not_there_is_named(monkeypatch):
-    monkeypatch.setattr(minilm, "_PACKAGE", "no-such-package")
+def test_a_package_that_is_not_there_is_named():
+    missing = replace(onnx_models.MINILM, name="no-such-package")
     with pytest.raises(MissingExtraError, match=r"'no-such-package'.*zslearn\[text\]"):
-        minilm.MiniLM()
+        onnx_models.MiniLM(missing, "minilm")
 
 
 def test_weights_that_were_changed_are_not_opened(monkeypatch, tmp_path):
     (tmp_path / "onnx").mkdir()
     for name in ("onnx/model.onnx", "onnx/model.onnx_data", "tokenizer.json"):
         (tmp_path / name).write_bytes(b"changed")
-    monkeypatch.setattr(minilm, "find_in_package", lambda *_, **__: tmp_path)
+    monkeypatch.setattr(onnx_models, "find_in_package", lambda *_, **__: tmp_path)
     with pytest.raises(InvalidInputError, match=r"model\.onnx cannot be loaded.*SHA-256 begins"):
-        minilm.MiniLM()
+        onnx_models.open_minilm("minilm")
 
 
 def test_weights_are_loaded_once():
-    assert text_models.open_text_model("minilm") is text_models.open_text_model("minilm")
+    assert registry.open_model("text", "minilm") is registry.open_model("text", "minilm")
 
 
 def test_descriptions_become_a_class_table(encoder):

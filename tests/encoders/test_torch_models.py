@@ -43,7 +43,7 @@ def prepared(encoder):
     import torch
 
     settings = encoder.identity.settings["preprocessing"]
-    return torch.from_numpy(ImageEncoder._opened(encoder).preprocessing(PIXELS)), settings
+    return torch.from_numpy(encoder.opened.model.preprocessing(PIXELS)), settings
 
 
 @needs("timm")
@@ -127,7 +127,7 @@ def test_a_folder_of_transformers(tmp_path):
         expected = module(pixel_values=values).pooler_output
     np.testing.assert_allclose(vectors, expected.numpy(), atol=1e-4)
     (tmp_path / "preprocessor_config.json").write_text("{}")
-    ImageEncoder(f"hf:{tmp_path}", preprocessing=ImageEncoder._opened(encoder).preprocessing).fit()
+    ImageEncoder(f"hf:{tmp_path}", preprocessing=encoder.opened.model.preprocessing).fit()
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

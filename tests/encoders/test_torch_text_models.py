@@ -10,7 +10,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from zslearn.encoders import TextEncoder
-from zslearn.encoders.text_models import open_text_model
 from zslearn.exceptions import InvalidInputError, MissingExtraError, ZslearnWarning
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -129,10 +128,10 @@ def test_without_a_network_the_answer_is_quick():
 @pytest.mark.parametrize("model", ["hf:some/model", "open_clip:ViT-B-32/laion2b"])
 def test_without_torch_the_extra_is_named(model):
     with pytest.raises(MissingExtraError, match=r"needs the package 'torch'.*zslearn\[hub\]"):
-        open_text_model(model)
+        TextEncoder(model).fit()
 
 
 @needs_open_clip
 def test_a_tag_is_needed():
     with pytest.raises(InvalidInputError, match="must be 'open_clip:NAME/TAG'"):
-        open_text_model("open_clip:ViT-B-32")
+        TextEncoder("open_clip:ViT-B-32").fit()

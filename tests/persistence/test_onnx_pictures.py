@@ -140,7 +140,7 @@ def test_a_network_that_onnx_cannot_read_is_refused(tmp_path, monkeypatch):
 
 
 def test_models_of_pytorch_have_no_graph():
-    from zslearn.encoders.encoder_graph import encoder_graph
+    from zslearn.encoders.efficientnet import encoder_graph
 
     with pytest.raises(InvalidInputError, match=r"'timm:resnet18' is run by PyTorch.*lite0"):
         encoder_graph("timm:resnet18")

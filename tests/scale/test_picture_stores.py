@@ -7,7 +7,7 @@ from PIL import Image
 from tests.encoders.tiny_onnx import write_onnx
 from zslearn.cluster import RCA
 from zslearn.datasets import make_shapes
-from zslearn.encoders import ImageEncoder, extract_features, find_pictures, known_encoder
+from zslearn.encoders import ImageEncoder, encoder_of_model, extract_features, find_pictures
 from zslearn.exceptions import InvalidInputError
 from zslearn.persistence import load, save
 from zslearn.scale import fit_batches, fit_dask
@@ -44,12 +44,12 @@ def test_a_store_is_fitted_in_one_pass(shapes, store, encoder, tmp_path):
     got = fit_batches(SAEClassifier(shapes.signatures, lam=1.0), store.folder, block_rows=7)
     np.testing.assert_allclose(got.coef_, expected.coef_, atol=1e-6 * np.abs(expected.coef_).max())
     save(got, tmp_path / "m.zsl")
-    assert known_encoder(load(tmp_path / "m.zsl")) == encoder.identity
+    assert encoder_of_model(load(tmp_path / "m.zsl")) == encoder.identity
 
 
 def test_a_cluster_tells_the_encoder_too(shapes, store, encoder):
     model = fit_dask(SAEClassifier(shapes.signatures, lam=1.0), [store.folder])
-    assert known_encoder(model) == encoder.identity
+    assert encoder_of_model(model) == encoder.identity
 
 
 def test_stores_of_two_encoders_are_not_mixed(shapes, photos, store, encoder, tmp_path):
@@ -59,13 +59,13 @@ def test_stores_of_two_encoders_are_not_mixed(shapes, photos, store, encoder, tm
     with pytest.raises(InvalidInputError, match=r"several encoders: onnx:.*, onnx:.*views flip"):
         fit_batches(model, [store.folder, other.folder])
     fit_batches(model, [store.folder, store.folder])
-    assert known_encoder(model) == encoder.identity
+    assert encoder_of_model(model) == encoder.identity
 
 
 def test_plain_features_make_a_model_forget_its_encoder(shapes, store):
     model = fit_batches(SAEClassifier(shapes.signatures, lam=1.0), store.folder)
     fit_batches(model, np.asarray(store.X), store.y)
-    assert known_encoder(model) is None
+    assert encoder_of_model(model) is None
 
 
 @pytest.mark.parametrize("mapped", [False, True])
@@ -74,6 +74,6 @@ def test_a_fit_on_plain_features_forgets_the_encoder(shapes, store, mapped, tmp_
     np.save(tmp_path / "X.npy", X)
     model = fit_batches(SAEClassifier(shapes.signatures, lam=1.0), store.folder)
     model.fit(np.load(tmp_path / "X.npy", mmap_mode="r") if mapped else X, y)
-    assert known_encoder(model) is None
+    assert encoder_of_model(model) is None
     mapping = fit_batches(RCA(), store.folder).fit(X, y)
-    assert known_encoder(mapping) is None
+    assert encoder_of_model(mapping) is None

@@ -56,10 +56,10 @@ def _is_of_pictures(path: str, classifier: Any) -> bool:
     when it is read.
     """
     from zslearn.datasets.table import ENDINGS
-    from zslearn.encoders import is_picture_store, known_encoder
+    from zslearn.encoders import encoder_of_model, is_picture_store
     from zslearn.encoders.pictures import IMAGE_SUFFIXES
 
-    takes_pictures, ending = known_encoder(classifier) is not None, Path(path).suffix.lower()
+    takes_pictures, ending = encoder_of_model(classifier) is not None, Path(path).suffix.lower()
     if os.path.isdir(path):
         return takes_pictures and not is_picture_store(path)
     return ending in IMAGE_SUFFIXES or (takes_pictures and ending not in ENDINGS)
@@ -70,16 +70,22 @@ def _encoded(classifier: Any, model: str, paths: Sequence[str]) -> Samples:
     import numpy as np
 
     from zslearn.core.threads import map_in_order, n_threads
-    from zslearn.encoders import load_encoder
+    from zslearn.encoders import encoder_of, encoder_of_model
 
-    encoder = load_encoder(classifier, model)
+    identity = encoder_of_model(classifier)
+    if identity is None:
+        raise InvalidInputError(
+            f"the model {model} was not trained on pictures; give it features, or train it on a "
+            "store made by zslearn features."
+        )
+    encoder = encoder_of(identity)
     single = len(paths) == 1 and not Path(paths[0]).is_dir()
 
     def encode(picture: Picture) -> Any:
         from zslearn.encoders.pictures import read_rgb
 
         try:
-            return encoder.encode_pixels([read_rgb(picture.path)])[0]
+            return encoder.encode_batch([read_rgb(picture.path)])[0]
         except ZslearnError as error:
             if single:
                 raise
@@ -115,9 +121,11 @@ def _pictures(paths: Sequence[str]) -> list[Picture]:
 
 
 def _stored(classifier: Any, store: PictureStore) -> Samples:
-    from zslearn.encoders import check_encoder
+    from zslearn.encoders import encoder_of_model
 
-    check_encoder(classifier, store.encoder, str(store.folder))
+    known = encoder_of_model(classifier)
+    if known is not None:
+        known.check(store.encoder, str(store.folder))
     return list(store.samples), store.X
 
 

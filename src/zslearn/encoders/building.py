@@ -146,7 +146,7 @@ def encode_chunk(pictures: Sequence[Picture], encoder: ImageEncoder, strict: boo
             record["kept"].append(i)
             record["sha256"].append(_sha256(content))
         if batch:
-            vectors.append(encoder.encode_pixels(batch))
+            vectors.append(encoder.encode_batch(batch))
     return _Encoded(np.concatenate(vectors), record)
 
 

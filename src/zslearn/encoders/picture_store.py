@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._files import first_line, naming, replacing
-from zslearn.encoders.identity import EncoderIdentity
+from zslearn.encoders.base import EncoderIdentity
 from zslearn.encoders.store import META, are_texts, read_description
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.signatures.files import ARRAY_DAMAGE

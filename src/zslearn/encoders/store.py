@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from zslearn._files import first_line, read_json_object, read_names, replacing
 from zslearn.core.moment_pass import checked_batch
-from zslearn.encoders.identity import EncoderIdentity
+from zslearn.encoders.base import EncoderIdentity
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.signatures.files import ARRAY_DAMAGE
 

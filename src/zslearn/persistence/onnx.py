@@ -25,8 +25,8 @@ from zslearn._files import first_line, replacing
 from zslearn._optional import require
 from zslearn._pipelines import last_step, steps_before
 from zslearn.core.nearest import Targets
-from zslearn.encoders import ImageEncoder, Preprocessing, known_encoder
-from zslearn.encoders.encoder_graph import encoder_graph
+from zslearn.encoders import ImageEncoder, Preprocessing, encoder_of_model
+from zslearn.encoders.efficientnet import encoder_graph
 from zslearn.encoders.preprocessing import CORNERS
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, ModelFileError
 from zslearn.metrics.accuracy import checked_k
@@ -438,11 +438,11 @@ def _check_encoder(encoder: ImageEncoder, last: Any, n_features: int) -> None:
             f"the encoder {encoder.model!r} gives {encoder.n_features} features, the model takes "
             f"{n_features}. Use the encoder it was trained with."
         )
-    known = known_encoder(last)
+    known = encoder_of_model(last)
     if known is not None and not known.matches(encoder.identity):
         raise InvalidInputError(
             f"the encoder is {encoder.identity}, the model was trained with {known}. Use that one: "
-            "ImageEncoder.from_identity(zslearn.encoders.known_encoder(model))."
+            "zslearn.encoders.encoder_of(zslearn.encoders.encoder_of_model(model))."
         )
 
 

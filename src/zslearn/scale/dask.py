@@ -20,7 +20,7 @@ from zslearn.core.learner import Gathered, MomentPlan
 from zslearn.core.moment_pass import Block, MomentPass
 from zslearn.core.threads import limit_blas
 from zslearn.encoders import remember_encoder
-from zslearn.encoders.identity import EncoderIdentity
+from zslearn.encoders.base import EncoderIdentity
 from zslearn.exceptions import EngineError, InvalidInputError, ZslearnError
 from zslearn.scale.fitting import checked_block_rows, plan_for
 from zslearn.scale.opening import open_source

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.core.moment_pass import Block, checked_batch
-from zslearn.encoders.identity import EncoderIdentity
+from zslearn.encoders.base import EncoderIdentity
 from zslearn.encoders.store import KIND, FeatureStore
 from zslearn.exceptions import InvalidInputError
 

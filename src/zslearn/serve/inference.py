@@ -273,7 +273,7 @@ def encode_pictures(model: ServedModel, files: Sequence[bytes], limits: Limits) 
     for number, content in enumerate(files):
         name = f"picture {number}" if len(files) > 1 else "the picture"
         pixels = decode_rgb(content, name, formats=FORMATS, max_pixels=limits.pixels)
-        vectors.append(encoder.encode_pixels([pixels])[0])
+        vectors.append(encoder.encode_batch([pixels])[0])
     return np.stack(vectors)
 
 

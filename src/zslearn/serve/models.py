@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from zslearn._files import first_line
-from zslearn.encoders import EncoderIdentity, ImageEncoder, known_encoder
+from zslearn.encoders import Encoder, EncoderIdentity, encoder_of, encoder_of_model
 from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnError, did_you_mean
 from zslearn.persistence import load
 from zslearn.serve.journal import Change, ClassJournal, Name
@@ -44,10 +44,10 @@ class PictureEncoder:
         self.identity = identity
 
     @cached_property
-    def opened(self) -> ImageEncoder:
+    def opened(self) -> Encoder:
         """The encoder; refused if its weights are not those the model was trained with."""
         # Requests run in threads of their own; each encodes its pictures in the thread it has.
-        return ImageEncoder.from_identity(self.identity, n_jobs=1)
+        return encoder_of(self.identity, n_jobs=1)
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def open_model(name: str, path: Path) -> ServedModel:
             f"{path} holds a {type(classifier).__name__}, which names no classes; serve a "
             "zero-shot classifier."
         )
-    identity = known_encoder(whole) or known_encoder(classifier)
+    identity = encoder_of_model(whole) or encoder_of_model(classifier)
     return ServedModel(
         name,
         type(classifier).__name__,

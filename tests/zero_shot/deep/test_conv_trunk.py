@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from zslearn.datasets import make_shapes
-from zslearn.encoders.hub import hash_weights
+from zslearn.encoders.hub_models import hash_weights
 from zslearn.exceptions import InvalidInputError, ModelFileError
 from zslearn.persistence import load, save
 

@@ -23,10 +23,11 @@ from zslearn.datasets.table import read_signatures
 from zslearn.encoders import (
     ImageEncoder,
     PictureStore,
+    encoder_of,
+    encoder_of_model,
     extract_features,
     find_pictures,
     is_picture_store,
-    known_encoder,
 )
 from zslearn.encoders.pictures import IMAGE_SUFFIXES
 from zslearn.exceptions import (
@@ -178,7 +179,7 @@ def open_store(
 ) -> Collection:
     """Return the samples of a store written by ``zslearn features``."""
     store = PictureStore.open(folder)
-    wanted = None if model is None else known_encoder(model)
+    wanted = None if model is None else encoder_of_model(model)
     if wanted is not None and not wanted.matches(store.encoder):
         raise InvalidInputError(
             f"the model was trained on vectors of {wanted}, and {folder} holds vectors of "
@@ -203,8 +204,8 @@ def open_folder(
     """Encode the pictures of a folder, with one folder per class, and return them."""
     table = class_table(signatures, model)
     found = find_pictures(folder)
-    wanted = None if model is None else known_encoder(model)
-    encoder = ImageEncoder() if wanted is None else ImageEncoder.from_identity(wanted)
+    wanted = None if model is None else encoder_of_model(model)
+    encoder = ImageEncoder() if wanted is None else encoder_of(wanted)
     report("Encoding pictures", 0, len(found))
     done = 0
 
@@ -254,7 +255,7 @@ def class_table(signatures: Path | None, model: Any) -> Signatures:
 
 def _encoder_notice(model: Any) -> str:
     """Say that nobody can check whether a model fits the vectors of the pictures."""
-    if model is None or known_encoder(model) is not None:
+    if model is None or encoder_of_model(model) is not None:
         return ""
     return (
         "The model does not say which encoder made its features; if it was another one than that "

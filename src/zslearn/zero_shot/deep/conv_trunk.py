@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from zslearn.encoders.hub import hash_weights
+from zslearn.encoders.hub_models import hash_weights
 from zslearn.exceptions import InvalidInputError
 
 # Pictures worked on at once.
