@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 
 from zslearn._files import first_line
 from zslearn._parameters import (
@@ -21,6 +20,7 @@ from zslearn._parameters import (
     constraints_of,
     facts_of,
 )
+from zslearn._pipelines import features_of, last_step, steps_before
 from zslearn.exceptions import InvalidInputError
 from zslearn.persistence.trusted import estimator_name
 from zslearn.signatures import Signatures
@@ -211,14 +211,14 @@ def _answers(model: Any) -> NDArray[Any]:
     rng = np.random.default_rng(0)
     if estimator_name(model) == "ImageSegmenter":
         return np.asarray(model.predict(rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)))
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    tags = getattr(steps[-1], "zero_shot_tags", None)
-    n_features = next(s.n_features_in_ for s in steps if hasattr(s, "n_features_in_"))
+    steps, last = steps_before(model), last_step(model)
+    tags = getattr(last, "zero_shot_tags", None)
+    n_features = next(s.n_features_in_ for s in (*steps, last) if hasattr(s, "n_features_in_"))
     if n_features > _MOST_FEATURES:
         raise InvalidInputError(f"it claims {n_features} features")
     X = np.abs(rng.standard_normal((max(2, tags.min_batch if tags else 0), n_features)))
-    if len(steps) > 1:
-        model, X = steps[-1], _without_zero_rows(model[:-1].transform(X))
+    if steps:
+        model, X = last, _without_zero_rows(features_of(model, X))
     if tags is None:
         return np.asarray(model.transform(X))
     names = model.candidate_names()

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from zslearn._files import first_line
+from zslearn._pipelines import last_step
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, ModelFileError, ZslearnError
 from zslearn.persistence.checks import check_answers, check_estimator
 from zslearn.persistence.container import KINDS, other_version, read, write
@@ -490,7 +490,7 @@ def check_savable(model: Any) -> None:
 def _name_in_files(model: Any) -> str:
     """Return the name of an estimator that may be the whole of a model file."""
     name = estimator_name(model)
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    last = last_step(model)
     if name is None or (estimator_name(last) or "").startswith("sklearn."):
         raise InvalidTypeError(
             "save takes a fitted estimator of zslearn, or a pipeline that ends in one; got a "

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from zslearn._pipelines import last_step, steps_before
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.auto.expectation import LearningCurve
 from zslearn.zero_shot.auto.judging import FAILURES, Rows, Task, rank_folds
@@ -103,8 +104,7 @@ def _mean(
 
 def _pipeline(frozen: Pipeline, table: Signatures, n_rows: int) -> Pipeline:
     """Return a copy with other signatures, for a number of training rows."""
-    *before, last = (step for _, step in frozen.steps)
-    return Member("", (*before, last)).pipeline(table, n_rows)
+    return Member("", (*steps_before(frozen), last_step(frozen))).pipeline(table, n_rows)
 
 
 def _sizes(most: list[int]) -> list[int]:

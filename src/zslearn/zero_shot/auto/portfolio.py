@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Normalizer, QuantileTransformer, StandardScaler
 
 from zslearn._parameters import Constraint, Either
-from zslearn._pipelines import set_signatures
+from zslearn._pipelines import last_step, set_signatures, steps_before
 from zslearn.exceptions import InvalidInputError, did_you_mean
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.auto.average import AverageClassifier
@@ -255,11 +255,8 @@ def _check_part(kind: str, name: str, known: Iterable[str]) -> None:
 
 
 def _given_member(estimator: Any) -> Member:
-    steps = (
-        [step for _, step in estimator.steps] if isinstance(estimator, Pipeline) else [estimator]
-    )
-    title = " > ".join(type(step).__name__ for step in steps)
-    return Member(title, tuple(step for step in steps if step not in (None, "passthrough")))
+    steps = (*steps_before(estimator), last_step(estimator))
+    return Member(" > ".join(type(step).__name__ for step in steps), steps)
 
 
 def _fit_into(step: Any, n_rows: int) -> None:
