@@ -153,7 +153,7 @@ def test_a_private_name_of_another_room_is_found():
     assert not list(private_uses(path, "from zslearn.cli.output import _read"))
 
 
-GROUND = "files optional parameters progress tables declared registry pipelines".split()
+GROUND = "files optional parameters progress cells tables declared registry pipelines".split()
 
 
 def test_files_carry_no_underscore_but_for_the_ground_floor():

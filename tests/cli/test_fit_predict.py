@@ -181,10 +181,10 @@ def test_fit_refuses_what_cannot_be_saved_before_it_fits(refused, own, own_argum
     [
         ("X.csv", "f0,f1\n1,2\n", "X has 1 rows and y has"),
         ("X.csv", "f0,f1\n1,zebra\n", "X.csv"),
-        ("X.csv", "", "X.csv: The file is empty"),
-        ("y.csv", "", "y.csv is empty"),
-        ("classes.csv", "class\nzebra\n", "must name the dimensions"),
-        ("classes.csv", "class,a\nzebra,nan\n", "zebra"),
+        ("X.csv", "", "X.csv: the file is empty"),
+        ("y.csv", "", "y.csv: the file is empty"),
+        ("classes.csv", "class\nzebra\n", "at least one dimension"),
+        ("classes.csv", "class,a\nzebra,nan\n", "Line 2, column 'a': 'nan'"),
         ("classes.csv", "class,a\nzebra,1\n", "has no signature"),
     ],
 )
@@ -198,7 +198,7 @@ def test_fit_refuses_nan_and_binary_garbage(refused, own, own_arguments):
     frame.iloc[3, 2] = np.nan
     frame.to_csv(own / "X.csv", index=False, na_rep="nan")
     assert "X" in refused("fit", *own_arguments, "--save", own / "m.zsl")
-    (own / "X.csv").write_bytes(b"\xff\xfe\x00garbage\x81")
+    (own / "X.csv").write_bytes(b"\xff\x00garbage\x81")
     assert "not UTF-8 text" in refused("fit", *own_arguments, "--save", own / "m.zsl")
 
 
@@ -262,7 +262,9 @@ def test_predict_refuses_unusable_samples(refused, own, model):
     np.save(own / "wide.npy", np.ones((2, 11)))
     assert "11 features" in refused("predict", model, own / "wide.npy")
     np.save(own / "nan.npy", np.full((2, 10), np.nan))
-    assert "contains NaN" in refused("predict", model, own / "nan.npy")
+    assert "row 0, column 0: nan is not a finite number" in refused(
+        "predict", model, own / "nan.npy"
+    )
     np.save(own / "none.npy", np.ones((0, 10)))
     assert "has no samples" in refused("predict", model, own / "none.npy")
 
@@ -339,11 +341,12 @@ def test_predict_refuses_an_empty_list_of_candidates(run, own, model):
     assert "--candidates names no class" in result.stderr
 
 
-def test_a_class_table_without_header_is_refused(refused, own, own_arguments):
+def test_a_class_table_without_header_keeps_its_first_class(run, own, own_arguments):
     lines = (own / "classes.csv").read_text().splitlines()[1:]
     (own / "classes.csv").write_text("\n".join(lines))
-    line = refused("fit", *own_arguments, "--save", own / "m.zsl")
-    assert "classes.csv: The first line holds numbers" in line
+    result = run("fit", *own_arguments, "--save", own / "m.zsl")
+    assert "classes.csv: it has no header, so the dimensions are called d0" in result.stderr
+    assert len(load(own / "m.zsl").signatures_) == len(lines)
 
 
 def test_the_bundled_animals_take_no_feature_file(refused, tmp_path):
@@ -386,3 +389,45 @@ def test_capitals_do_not_hide_the_closest_class(refused, own, model):
     known = pd.read_csv(own / "classes.csv")["class"][0]
     told = refused("predict", model, own / "new.csv", "--candidates", known.upper())
     assert f"the closest is {known!r}" in told
+
+
+def test_what_a_spreadsheet_holds_is_read_and_said(run, own):
+    """An id, yes and no, and a class table with crosses, as people keep them."""
+    table = pd.read_csv(own / "X.csv")
+    table.insert(0, "id", range(101, 101 + len(table)))
+    table.to_csv(own / "X.csv", index=False)
+    classes = pd.read_csv(own / "classes.csv")
+    classes["swims"] = ["yes" if i % 2 else "no" for i in range(len(classes))]
+    classes["stripes"] = ["x" if i % 3 else "" for i in range(len(classes))]
+    classes.to_csv(own / "classes.csv", index=False)
+    files = ["--labels", own / "y.csv", "--signatures", own / "classes.csv"]
+    result = run("fit", "--features", own / "X.csv", *files, "--json", "--save", own / "m.zsl")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["features"] == 10
+    assert "X.csv: the column 'id' numbers the samples" in result.stderr
+    assert "classes.csv: yes and no in column 'swims' are read as 1 and 0." in result.stderr
+    assert "x and empty cells in column 'stripes'" in result.stderr
+    # The same column is left out of new samples, however few.
+    new = pd.read_csv(own / "new.csv").drop(columns="photo")
+    new.insert(0, "id", range(len(new)))
+    new.iloc[:1].to_csv(own / "one.csv", index=False)
+    result = run("predict", own / "m.zsl", own / "one.csv")
+    assert result.exit_code == 0, result.output
+
+
+def test_new_classes_are_matched_by_the_names_of_their_columns(run, model, own, refused):
+    classes = pd.read_csv(own / "classes.csv")
+    more = classes.iloc[:1].assign(**{"class": "okapi"})
+    more[["class", *reversed(more.columns[1:])]].to_csv(own / "more.csv", index=False)
+    arguments = ["predict", model, own / "new.csv", "--candidates", "okapi", "--json"]
+    result = run(*arguments, "--add-classes", own / "more.csv")
+    scores = [row["score"] for row in json.loads(result.stdout)]
+    arguments[4] = str(classes["class"][0])
+    assert scores == [row["score"] for row in json.loads(run(*arguments).stdout)]
+    first = more.columns[1]
+    more.drop(columns=first).to_csv(own / "more.csv", index=False)
+    message = refused(*arguments, "--add-classes", own / "more.csv")
+    assert f"lack the dimension {first!r}" in message
+    more.rename(columns={first: first.upper()}).to_csv(own / "more.csv", index=False)
+    message = refused(*arguments, "--add-classes", own / "more.csv")
+    assert f"lack the dimension {first!r}; the closest of theirs is {first.upper()!r}" in message

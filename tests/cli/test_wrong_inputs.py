@@ -41,7 +41,10 @@ TABLES = {
     "a long row": (f"{HEADER}\n{ROWS}{ROW},1\n", "11|cells"),
     "a short row": (f"{HEADER}\n{ROWS}0.5,0.5\n", "2|cells"),
     "a column twice": (f"{HEADER[:-2]}f0\n{ROWS}{ROW}\n", "f0"),
-    "binary": (b"\xff\xfe\x00\x81\x00garbage", "UTF-8"),
+    "binary": (b"\xff\x00\x81\x00garbage", "UTF-8"),
+    "binary with a byte-order mark": (b"\xff\xfe\x00\xd8\x00garbage", "UTF-16"),
+    "an empty row": (f"{HEADER}\n{ROW}\n\n{ROWS}", "Line 3 is empty"),
+    "gaps first": (f"{HEADER}\nn/a{ROW[3:]}\nn/a{ROW[3:]}\n{ROWS}", "Line 2.*'n/a'"),
     "an archive": (b"PK\x03\x04\x00\x00garbage", "."),
     "a page": ("<html><body>404 Not Found</body></html>\n", "."),
     "decimal text": (f"{HEADER}\n{ROWS}{ROW[:-3]}1_5\n", "1_5"),
@@ -64,7 +67,9 @@ LABELS = {
     "one class": ("label\n" + "seen0\n" * 48, "two classes"),
     "an empty line": ("label\nseen0\n\n" + "seen1\n" * 46, "line 3 is empty"),
     "numbers": ("label\n" + "0\n1\n" * 24, "signature"),
-    "binary": (b"\xff\xfe\x00", "UTF-8"),
+    "binary": (b"\xff\x00", "UTF-8"),
+    "other capitals": ("label\n" + "seen0\nSeen1\n" * 24, "'Seen1'.*closest is 'seen1'"),
+    "several columns": ("a,b\n" + "seen0,seen1\n" * 48, "which of the columns a, b"),
     "other case": ("label\n" + "Seen0\nSeen1\n" * 24, "seen"),
     "spaces inside": ("label\n" + "seen 0\nseen 1\n" * 24, "seen"),
 }
@@ -82,7 +87,9 @@ CLASSES = {
     "names alone": ("class\nseen0\nseen1\n", "."),
     "a nameless class": ("class,a\n,1\n", "."),
     "other classes": ("class,a,b\ncat,1,2\ndog,2,1\n", "signature"),
-    "binary": (b"\xff\xfe\x00\x81", "UTF-8"),
+    "binary": (b"\xff\x00\x81", "UTF-8"),
+    "other capitals": ("class,a\nseen0,1\nSeen0,2\n", "'Seen0' differs from 'seen0'"),
+    "no header that counts": ("seen0,0,1\nseen1,1,0\n", "may count the columns or be a sample"),
     "zeros": ("class,a\n" + "".join(f"seen{i},0\n" for i in range(8)), "zeros"),
 }
 MODELS = {
@@ -123,6 +130,9 @@ FIT_OPTIONS = {
     "--signatures {}/nothing.csv": "nothing.csv",
     "--signatures {}": "folder|directory",
     "--signatures {}/X.csv": ".",
+    "--features {}/y.csv --labels {}/X.csv": "--features and --labels seem to be swapped",
+    "--features {}/classes.csv --signatures {}/X.csv": "--features and --signatures .*swapped",
+    "--labels {}/classes.csv --signatures {}/y.csv": "--labels and --signatures .*swapped",
 }
 SAVE_OPTIONS = {
     "": "--save",
@@ -138,6 +148,8 @@ PREDICT = {
     "{}/model.zsl {}/y.csv": ".",
     "{}/model.zsl {}/classes.csv": ".",
     "{}/model.zsl": "SAMPLES",
+    "{}/new.csv {}/model.zsl": "predict .*model.zsl .*new.csv",
+    "{}/model.zsl {}/nothing.store": "no such path|There is no file",
     "{}/model.zsl {}/new.csv --top 0": "--top",
     "{}/model.zsl {}/new.csv --top 99": "--top 99",
     "{}/model.zsl {}/new.csv --top two": "two",
@@ -154,6 +166,19 @@ PREDICT = {
     "{}/model.zsl {}/new.csv --add-classes {}/X.csv": ".",
     "{}/model.zsl {}/new.csv --out {}": "is a folder",
     "{}/model.zsl {}/new.csv --out {}/no/p.csv": "There is no folder",
+}
+OTHERS = {
+    "preditc {}/model.zsl": "Did you mean 'predict'",
+    "xyzzy": "No such command 'xyzzy'",
+    "data chek": "Did you mean 'check'",
+    "data check {}/nothing.csv {}/classes.csv": "nothing.csv",
+    "data check {}/classes.csv animals": "swapped.*data check animals",
+    "data check {}/classes.csv {}/X.csv --labels {}/y.csv": "swapped.*data check",
+    "fit {}/nothing.store --signatures {}/classes.csv --save {}/n.zsl": "No such path.*nothing.sto",
+    "evaluate {}/nothing.store --signatures {}/classes.csv": "No such path.*nothing.store",
+    "advise {}/nothing.store --signatures {}/classes.csv": "No such path.*nothing.store",
+    "describe {}/classes.csv --out {}/d.csv": "holds numbers, not texts",
+    "describe {}/X.csv --out {}/d.csv": "holds numbers",
 }
 EVALUATE = {
     "": "PATH|--features",
@@ -203,10 +228,9 @@ def cases():
         yield f"fit {options}", Case(f"fit {FILES} {options} --save {{}}/new.zsl", words)
     for options, words in SAVE_OPTIONS.items():
         yield f"fit, save: {options}", Case(f"fit {FILES} {options}", words)
-    for options, words in PREDICT.items():
-        yield f"predict {options}", Case(f"predict {options}", words)
-    for options, words in EVALUATE.items():
-        yield f"evaluate {options}", Case(f"evaluate {options}", words)
+    for command, table in {"predict ": PREDICT, "evaluate ": EVALUATE, "": OTHERS}.items():
+        for options, words in table.items():
+            yield command + options, Case(command + options, words)
 
 
 CASES = dict(cases())
@@ -263,7 +287,19 @@ def check_refusal(case, code, out, err):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_mistake_is_one_line_and_leaves_nothing_behind(name, files, program):
+def test_a_mistake_is_one_line_and_leaves_nothing_behind(name, files):
+    arguments, before = spoil(CASES[name], files)
+    done = SeparateRunner().invoke(cli, arguments)
+    check_refusal(CASES[name], done.exit_code, done.stdout, done.stderr)
+    assert contents_of(files) == before
+
+
+# One of every table above by the installed program: streams, exit codes and imports are its own.
+INSTALLED = [*list(CASES)[::25], "fit --method saee", "evaluate animals --split best"]
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+def test_the_installed_program_says_the_same(name, files, program):
     arguments, before = spoil(CASES[name], files)
     done = subprocess.run([*program, *arguments], capture_output=True, text=True, timeout=60)
     check_refusal(CASES[name], done.returncode, done.stdout, done.stderr)

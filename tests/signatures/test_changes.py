@@ -54,16 +54,25 @@ def test_append_reads_named_values_in_the_order_of_the_table(animals):
         ({"okapi": {"stripes": 1}}, "Class 'okapi' must have .* extra: 'swims', 'tail'"),
         ({7: [1, 2, 3]}, "all text or all integers; got int and str"),
         ({}, "table is empty"),
-        (Signatures(["okapi"], [[1, 2]]), "new classes have 2 dimensions; the table has 3"),
+        (Signatures(["okapi"], [[1, 2]]), "new classes lack the dimension 'stripes'"),
         (
-            Signatures(["okapi"], [[1, 2, 3]], ["stripes", "swims", "tail"]),
-            "dimension 'swims' at position 1 where the table has 'tail'",
+            Signatures(["okapi"], [[1, 2, 3]], ["stripes", "swims", "tails"]),
+            "lack the dimension 'tail'; the closest of theirs is 'tails'",
+        ),
+        (
+            Signatures(["okapi"], [[1, 2, 3, 4]], ["stripes", "swims", "tail", "tusks"]),
+            "have the dimension 'tusks', which the table does not have",
         ),
     ],
 )
 def test_append_refuses(animals, new, message):
     with pytest.raises(ZslearnError, match=message):
         animals.append(new)
+
+
+def test_append_matches_dimensions_by_their_names(animals):
+    okapi = Signatures(["okapi"], [[1, 2, 3]], ["swims", "tail", "stripes"])
+    assert animals.append(okapi)["okapi"].tolist() == [3, 2, 1]
 
 
 def test_drop_cannot_empty_the_table(animals):

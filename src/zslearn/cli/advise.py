@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.data_options import Source, source_of, source_options
+from zslearn.cli.data_options import source_of, source_options
 from zslearn.cli.main import warnings_as_lines
 from zslearn.cli.output import echo_json, format_table
 from zslearn.exceptions import user_data
 
 if TYPE_CHECKING:
-    from zslearn.datasets import ZeroShotDataset
     from zslearn.zero_shot import AutoZeroShotClassifier
 
 BOARD = {
@@ -54,7 +53,7 @@ def advise(time_budget: float | None, as_json: bool, **options: Any) -> None:
     """
     source = source_of(options)
     dataset = source.load()
-    rows = _training_rows(source, dataset)
+    rows = source.training_rows(dataset)
     from zslearn.zero_shot import AutoZeroShotClassifier
     from zslearn.zero_shot.auto.portfolio import has_zero_signature
 
@@ -150,14 +149,6 @@ def next_command(arguments: list[str], member: str, *, by_auto: bool = False) ->
     method = ["--method", member] if plain else ["--method", "auto", "-P"]
     extra = [] if plain else [f'portfolio=["{member}"]']
     return shlex.join(["zslearn", "fit", *kept, *method, *extra, "--save", "model.zsl"])
-
-
-def _training_rows(source: Source, dataset: ZeroShotDataset) -> Any:
-    import numpy as np
-
-    if not dataset.splits and source.split is None:
-        return np.arange(len(dataset.y))
-    return dataset.train_rows(source.find_split(dataset)[1])
 
 
 def _found(model: AutoZeroShotClassifier) -> dict[str, Any]:

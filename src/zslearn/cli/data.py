@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.output import echo_json, format_table
-from zslearn.exceptions import InvalidInputError
+from zslearn.cli.main import LazyGroup
+from zslearn.cli.output import echo_json, echo_notes, format_table
+from zslearn.exceptions import InvalidInputError, ZslearnError
 
 if TYPE_CHECKING:
     from zslearn.datasets import ZeroShotDataset
@@ -45,8 +46,17 @@ def check(source: str, signatures: str, labels: str | None, as_json: bool) -> No
     """
     from zslearn.evaluation import report_classes
 
-    table = _read_table(signatures)
-    report = report_classes(_labels(source, labels, table), table)
+    try:
+        table = _read_table(signatures)
+        found = _labels(source, labels, table)
+    except ZslearnError:
+        if _are_swapped(source, signatures, labels):
+            raise InvalidInputError(
+                "SOURCE and SIGNATURES seem to be swapped; try: zslearn data check "
+                f"{signatures} {source}"
+            ) from None
+        raise
+    report = report_classes(found, table)
     if as_json:
         echo_json(asdict(report))
     else:
@@ -59,9 +69,23 @@ def check(source: str, signatures: str, labels: str | None, as_json: bool) -> No
 
 
 def _read_table(path: str) -> Signatures:
-    from zslearn.signatures import Signatures
+    from zslearn.datasets.table import read_noted_signatures
 
-    return (Signatures.from_npz if path.endswith(".npz") else Signatures.from_csv)(path)
+    table, notes = read_noted_signatures(path)
+    echo_notes(path, notes)
+    return table
+
+
+def _are_swapped(source: str, signatures: str, labels: str | None) -> bool:
+    """Say whether each of two arguments can be read as the other, with classes in common."""
+    from zslearn.datasets.table import read_signatures
+
+    try:
+        table = read_signatures(source)
+        found = _labels(signatures, labels, table)
+    except ZslearnError:
+        return False
+    return not Path(signatures).is_file() or not {str(name) for name in table}.isdisjoint(found)
 
 
 def _labels(source: str, labels: str | None, table: Signatures) -> list[Any]:
@@ -88,11 +112,10 @@ def _labels(source: str, labels: str | None, table: Signatures) -> list[Any]:
 
 def _listed_labels(place: Path, labels: str, table: Signatures) -> list[Any]:
     """Read a file of labels; a first line that is one too many is the title of the column."""
-    from zslearn.datasets import load_features
-    from zslearn.datasets.table import read_labels
+    from zslearn.datasets.table import read_feature_table, read_labels
 
     found = list(read_labels(Path(labels)))
-    n_rows = len(load_features(place, mmap=True))
+    n_rows = len(read_feature_table(place, mmap=True).X)
     known = {str(name) for name in table}
     titled = len(found) == n_rows + 1 and str(found[0]) not in known
     if len(found) - titled != n_rows:
@@ -164,7 +187,7 @@ Examples:
 """
 
 
-@click.group(epilog=EPILOG)
+@click.group(cls=LazyGroup, epilog=EPILOG)
 def data() -> None:
     """Look at data sets."""
 
@@ -192,7 +215,6 @@ def info(path: str, features: str | None, as_json: bool) -> None:
 def _opened(path: str, features: str | None) -> ZeroShotDataset:
     """Open a data set; where no features can be chosen, its semantics and splits alone."""
     from zslearn.datasets import open_dataset
-    from zslearn.exceptions import ZslearnError
 
     try:
         return open_dataset(path, features)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zslearn.cli.main import warnings_as_lines
 from zslearn.cli.output import echo_notes, names_in
-from zslearn.exceptions import InvalidInputError
+from zslearn.exceptions import InvalidInputError, MissingFileError, ZslearnError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 
 OWN_FILES = ("features", "labels", "signatures")
+_LARGE = 50 * 2**20
 
 
 @dataclass(frozen=True)
@@ -55,23 +58,16 @@ class Source:
     def load(self) -> ZeroShotDataset:
         """Return the data set, its first semantic space being the one asked for."""
         self._check_usage()
-        from zslearn.datasets import load_table, open_dataset
+        from zslearn.datasets import open_dataset
 
         click.echo("Loading the data ...", err=True)
         if self._is_store():
             return self._load_store()
         if self.path is None:
-            own = load_table(
-                str(self.features),
-                str(self.labels),
-                str(self.signatures),
-                unseen=list(self.unseen) or None,
-                ignore=self.ignore,
-            )
-            echo_notes(str(self.features), own.extra["notes"])
-            return own
+            return self._load_files()
         semantics = self.semantics[0] if self.semantics else None
-        dataset = open_dataset(self.path, self.features, semantics)
+        with warnings_as_lines():
+            dataset = open_dataset(self.path, self.features, semantics)
         if dataset.X.shape[1] == 0:
             raise InvalidInputError(
                 f"{self.path} was opened without features; name a feature file by --features."
@@ -84,16 +80,62 @@ class Source:
 
         return find_split(dataset, self.split)
 
+    def _is_missing(self) -> bool:
+        bundled = ("animals", "animals28")
+        return self.path is not None and self.path not in bundled and not Path(self.path).exists()
+
     def _is_store(self) -> bool:
         from zslearn.encoders import is_picture_store
 
         return self.path is not None and is_picture_store(self.path)
 
+    def training_rows(self, dataset: ZeroShotDataset) -> Any:
+        """Return the rows of the split's seen classes; every row where there is no split."""
+        import numpy as np
+
+        if not dataset.splits and self.split is None:
+            return np.arange(len(dataset.y))
+        return dataset.train_rows(self.find_split(dataset)[1])
+
+    def _load_files(self) -> ZeroShotDataset:
+        """Read one's own files, and say how, or which of them were swapped."""
+        files = [str(getattr(self, name)) for name in OWN_FILES]
+        try:
+            own = self._read(files)
+        except ZslearnError:
+            for one, other in ((0, 1), (0, 2), (1, 2)):
+                exchanged = files.copy()
+                exchanged[one], exchanged[other] = files[other], files[one]
+                if self._is_readable(exchanged):
+                    raise InvalidInputError(
+                        f"--{OWN_FILES[one]} and --{OWN_FILES[other]} seem to be swapped; give "
+                        f"--{OWN_FILES[one]} {files[other]} --{OWN_FILES[other]} {files[one]}."
+                    ) from None
+            raise
+        echo_notes(files[0], own.extra["notes"])
+        echo_notes(files[2], own.extra["signature_notes"])
+        return own
+
+    def _read(self, files: list[str]) -> ZeroShotDataset:
+        from zslearn.datasets.table import read_own_data
+
+        return read_own_data(*files, unseen=list(self.unseen) or None, ignore=self.ignore)
+
+    def _is_readable(self, files: list[str]) -> bool:
+        """Say whether files fit together; large ones are not read a second time to find out."""
+        if any(os.path.isfile(path) and os.path.getsize(path) > _LARGE for path in files):
+            return False
+        try:
+            own = self._read(files)
+        except ZslearnError:
+            return False
+        return len(own.y) > 1
+
     def _load_store(self) -> ZeroShotDataset:
         """Join the vectors of a store of pictures with the signatures of their classes."""
         from dataclasses import replace
 
-        from zslearn.datasets import load_table
+        from zslearn.datasets.table import read_own_data
         from zslearn.encoders import PictureStore
 
         store = PictureStore.open(str(self.path))
@@ -103,7 +145,8 @@ class Source:
                 "per class, or with --labels."
             )
         unseen = list(self.unseen) or None
-        own = load_table(store.X, store.y, str(self.signatures), unseen=unseen)
+        own = read_own_data(store.X, store.y, str(self.signatures), unseen=unseen)
+        echo_notes(str(self.signatures), own.extra["signature_notes"])
         return replace(
             own,
             features=str(store.encoder),
@@ -152,6 +195,8 @@ class Source:
             if self.semantics or self.split:
                 raise click.UsageError("--semantics and --split are for a data set PATH")
             return
+        if self.signatures and self._is_missing():
+            raise MissingFileError(f"No such path: {self.path!r}; check the spelling.")
         if self.path is not None and (self.labels or self.signatures or self.unseen):
             self._check_no_pictures()
             raise click.UsageError(
@@ -191,7 +236,8 @@ _OPTIONS = [
         "--features",
         metavar="NAME|FILE",
         help="With PATH: which feature file (default: res101 or the only one). "
-        "Without: your features, .csv, .npy, .npz, .parquet or .xlsx, one sample per row.",
+        "Without: your features, a table (.csv, .tsv, .jsonl, .xlsx, .parquet), .npy or .npz, one "
+        "sample per row.",
     ),
     click.option(
         "--semantics",
@@ -212,7 +258,8 @@ _OPTIONS = [
     click.option(
         "--signatures",
         metavar="FILE",
-        help="Your classes: CSV with a header and one line per class, its name first.",
+        help="Your classes: a table with a header and one line per class, its name first; yes "
+        "and no count as 1 and 0.",
     ),
     click.option(
         "--unseen",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.data_options import Source, remember_columns, source_of, source_options
+from zslearn.cli.data_options import remember_columns, source_of, source_options
 from zslearn.cli.main import warnings_as_lines
 from zslearn.cli.method_options import set_parameters
 from zslearn.cli.output import check_target, echo_json, expectation_of, format_table
@@ -93,7 +93,7 @@ def fit(
     dataset = source.load()
     model = _classifier(method, dataset, params, calibrate)
     check_savable(model)
-    rows = _training_rows(source, dataset)
+    rows = source.training_rows(dataset)
     hint = " (what we recommend first; --method takes others)" if method == RECOMMENDED else ""
     click.echo(f"Fitting {method}{hint} on {len(rows)} samples ...", err=True)
     start = perf_counter()
@@ -154,15 +154,6 @@ def _classifier(
     model = make_classifier(method, dataset.signatures)
     set_parameters(model, method, params, hidden=frozenset({"signatures"}))
     return CalibratedStacking(model) if calibrate else model
-
-
-def _training_rows(source: Source, dataset: ZeroShotDataset) -> Any:
-    """Rows of the split's seen classes; every row of a data set without a split."""
-    import numpy as np
-
-    if not dataset.splits and source.split is None:
-        return np.arange(len(dataset.y))
-    return dataset.train_rows(source.find_split(dataset)[1])
 
 
 def _facts(model: ZeroShotClassifier, method: str, n_rows: int, seconds: float) -> dict[str, Any]:

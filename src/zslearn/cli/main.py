@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from zslearn import __version__
-from zslearn.exceptions import ZslearnError
+from zslearn.exceptions import ZslearnError, closest_name
 
 INTERRUPTED = 130
 
@@ -36,15 +36,29 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order they were given."""
-        return list(self._commands_at)
+        return [*self._commands_at, *self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command of that name."""
         if cmd_name not in self._commands_at:
-            return None
+            return self.commands.get(cmd_name)
         module, _, attribute = self._commands_at[cmd_name].partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, and for a mistyped one the closest."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = closest_name(args[0], self.list_commands(ctx))
+            if near is None or args[0].startswith("-"):
+                raise
+            raise click.UsageError(
+                f"No such command {args[0]!r}. Did you mean {near!r}?", ctx
+            ) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; whatever the user can mend ends in one line and exit code 1."""

@@ -22,7 +22,13 @@ from zslearn.cli.output import (
     names_in,
     write_rows,
 )
-from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnError, user_data
+from zslearn.exceptions import (
+    InvalidInputError,
+    ModelFileError,
+    UnknownClassError,
+    ZslearnError,
+    user_data,
+)
 
 if TYPE_CHECKING:
     from zslearn.encoders import Picture, PictureStore
@@ -160,8 +166,9 @@ Examples:
 @click.option("--unseen-only", is_flag=True, help="Allow only classes that were not trained on.")
 @click.option(
     "--add-classes",
-    metavar="CSV",
-    help="New classes: a table with the model's dimensions, one line per class; no refit.",
+    metavar="FILE",
+    help="New classes: a table with the model's dimensions as columns, in any order, one line per "
+    "class; no refit.",
 )
 @click.option(
     "--reject",
@@ -186,17 +193,15 @@ def predict(
     """Name SAMPLES with the model in the file MODEL.
 
     SAMPLES are pictures or folders of them, for a model that was trained on pictures; or a store
-    made by zslearn features; or a .csv, .npy, .npz, .parquet or .xlsx file, one sample per row,
-    where a first column of text is taken for the samples' names. By default every class with a
-    signature may be answered. Scores compare within a row; their scale depends on the method.
+    made by zslearn features; or a table (.csv, .tsv, .jsonl, .xlsx, .parquet) or .npy or .npz file,
+    one sample per row, where a first column of text is taken for the samples' names. By default
+    every class with a signature may be answered. Scores compare within a row; their scale depends
+    on the method.
     """
     check_target(out)
     if reject is not None and top > 1:
         raise click.UsageError("--reject goes with one answer per sample; leave --top out")
-    from zslearn.persistence import load
-
-    classifier = load(model)
-    _check_classifier(classifier, model)
+    classifier = _load_classifier(model, samples)
     if options["add_classes"]:
         _add_classes(classifier, options["add_classes"])
     names, X = read_samples(classifier, model, samples, options["ignore"])
@@ -218,19 +223,55 @@ def predict(
             click.echo(("because " if reasons else "") + ", ".join(words))
 
 
-def _check_classifier(classifier: Any, path: str) -> None:
+def _load_classifier(path: str, samples: Sequence[str]) -> Any:
+    from zslearn.persistence import load
+
+    try:
+        classifier = load(path)
+    except ModelFileError:
+        if len(samples) == 1 and _is_model(samples[0]):
+            raise InvalidInputError(
+                f"{path} is not a model and {samples[0]} is one; try: zslearn predict "
+                f"{samples[0]} {path}"
+            ) from None
+        raise
     if not hasattr(classifier, "signatures_"):
         raise InvalidInputError(
             f"{path} holds a {type(classifier).__name__}, which names no classes; save a "
             "zero-shot classifier."
         )
+    return classifier
+
+
+def _is_model(path: str) -> bool:
+    from zslearn.persistence import load
+
+    try:
+        load(path)
+    except (ZslearnError, OSError):
+        return False
+    return True
 
 
 def _add_classes(classifier: ZeroShotClassifier, path: str) -> None:
+    """Add the classes of a table; its columns are matched with the model's by their names."""
+    from zslearn._files import naming
+    from zslearn.datasets.table import read_noted_signatures
     from zslearn.signatures import Signatures
 
-    whole_numbers = classifier.signatures_.names.dtype.kind in "iu"
-    classifier.add_classes(Signatures.from_csv(path, int_names=whole_numbers))
+    table, notes = read_noted_signatures(path)
+    echo_notes(path, notes)
+    with naming(path):
+        if classifier.signatures_.names.dtype.kind in "iu" and table.names.dtype.kind == "U":
+            table = Signatures(_whole_numbers(table.names), table.vectors, table.dimensions)
+        classifier.add_classes(table)
+
+
+def _whole_numbers(names: Any) -> Any:
+    try:
+        return names.astype(int)
+    except ValueError as error:
+        raise InvalidInputError("the classes of the model are numbers; these are not.") from error
 
 
 def _candidates(classifier: ZeroShotClassifier, options: dict[str, Any]) -> list[Any]:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from zslearn._files import read_names
+from zslearn._tables import ENDINGS as TABLES
 from zslearn.datasets.animals import load_animals
 from zslearn.datasets.awa import feature_folders, load_awa
 from zslearn.datasets.dataset import ZeroShotDataset
@@ -20,8 +21,9 @@ _LOOKED_FOR = """\
 - an Animals with Attributes folder: classes.txt, predicates.txt, predicate-matrix-*.txt
 - a .mat file of the semantic autoencoder's demos: X_tr, X_te, S_tr, S_te_pro
 - a large data set: X.npy, y.npy, signatures.npz, seen.txt, unseen.txt
-- a folder of your own: features.npy, .npz, .csv or .parquet; labels.npy, .npz, .csv or .txt (or a \
-column 'label' or 'class' in the table); signatures.csv, .npz or .parquet; optionally unseen.txt"""
+- a folder of your own: features.npy, .npz, .csv, .xlsx or .parquet; labels.npy, .npz, .csv or \
+.txt (or a column 'label' or 'class' in the table); signatures.csv, .xlsx, .npz or .parquet; \
+optionally unseen.txt"""
 
 
 def open_dataset(
@@ -146,10 +148,12 @@ def _one(folder: Path, stem: str, endings: tuple[str, ...]) -> Path | None:
 
 def _open_table(folder: Path) -> ZeroShotDataset:
     features = _one(folder, "features", ENDINGS)
-    signatures = _one(folder, "signatures", (".csv", ".npz", ".parquet"))
-    labels = _one(folder, "labels", (".npy", ".npz", ".csv", ".txt"))
+    signatures = _one(folder, "signatures", (".npz", *TABLES))
+    labels = _one(folder, "labels", (".npy", ".npz", ".txt", *TABLES))
     if features is None or signatures is None:
-        raise MissingFileError(f"{folder} has {features} but no signatures.csv, .npz or .parquet.")
+        raise MissingFileError(
+            f"{folder} has {features} but no signatures.csv, .xlsx, .npz or .parquet."
+        )
     column = [name for name in ("label", "class") if name in table_columns(features)]
     if labels is None and not column:
         raise MissingFileError(

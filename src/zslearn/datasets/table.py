@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn import _tables
+from zslearn import _cells, _tables
 from zslearn._files import check_is_file, damaged, naming
 from zslearn._tables import Table, column_names, is_frame, read_table, spelled_names
 from zslearn.core.rows import plain_labels
@@ -281,10 +281,10 @@ def _names_samples(table: Table, column: int) -> bool:
     """Say whether a column of text holds names rather than numbers with mistakes in them."""
     if not table.is_text(column):
         return False
-    if table.names and _tables.is_row_title(table.names[column]):
+    if table.names and _cells.is_row_title(table.names[column]):
         return True
     cells = table.texts(column)
-    no_names = sum(map(_tables.is_no_name, cells))
+    no_names = sum(map(_cells.is_no_name, cells))
     return 2 * no_names < len(cells) and not _tables.are_truths(cells)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from zslearn._cells import is_row_title
 from zslearn._files import PathLike, check_is_file, naming, read_names
-from zslearn._tables import ENDINGS, Table, check_spelled_once, first_row, is_row_title, read_table
+from zslearn._tables import ENDINGS, Table, check_spelled_once, first_row, read_table
 from zslearn.exceptions import InvalidInputError
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn.exceptions import InvalidInputError, InvalidTypeError
+from zslearn.exceptions import InvalidInputError, InvalidTypeError, closest_name
 
 FloatArray = NDArray[np.float64]
 
@@ -166,18 +166,21 @@ def check_new_rows(rows: Mapping[Any, Any], n_dimensions: int) -> None:
             )
 
 
-def check_same_dimensions(ours: tuple[str, ...], theirs: tuple[str, ...]) -> None:
-    """Refuse a table with other dimensions, or with the same in another order."""
-    if len(ours) != len(theirs):
+def matching_columns(ours: tuple[str, ...], theirs: tuple[str, ...]) -> list[int]:
+    """Return where in another table our dimensions are, by name; refuse one that lacks or adds."""
+    place = {name: column for column, name in enumerate(theirs)}
+    lacking = next((name for name in ours if name not in place), None)
+    if lacking is not None:
+        near = closest_name(lacking, theirs)
+        hint = f"; the closest of theirs is {near!r}" if near is not None else ""
+        raise InvalidInputError(f"The new classes lack the dimension {lacking!r}{hint}.")
+    added = next((name for name in theirs if name not in ours), None)
+    if added is not None:
         raise InvalidInputError(
-            f"The new classes have {len(theirs)} dimensions; the table has {len(ours)}."
+            f"The new classes have the dimension {added!r}, which the table does not have. Leave "
+            "it out."
         )
-    for position, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
-        if mine != other:
-            raise InvalidInputError(
-                f"The new classes have dimension {other!r} at position {position} where the table "
-                f"has {mine!r}. Use the same dimensions in the same order."
-            )
+    return [place[name] for name in ours]
 
 
 def check_same_classes(ours: Iterable[object], theirs: Iterable[object]) -> None:

@@ -295,13 +295,13 @@ class Signatures(NewClasses):
         Parameters
         ----------
         other : Signatures, DataFrame or mapping
-            New classes with the same dimensions, or what `from_dict` takes.
+            New classes with the same dimensions in any order, or what `from_dict` takes.
         """
         other = frames.read_if_frame(other, Signatures.from_frame)
         if not isinstance(other, Signatures):
             checks.check_new_rows(other, self.n_dimensions)
             other = Signatures.from_dict(other, self.dimensions)
-        checks.check_same_dimensions(self.dimensions, other.dimensions)
+        columns = checks.matching_columns(self.dimensions, other.dimensions)
         known = [name for name in other if name in self]
         if known:
             raise InvalidInputError(
@@ -309,7 +309,7 @@ class Signatures(NewClasses):
                 "Drop them first or give the new classes other names."
             )
         return self._replace(
-            names=[*self, *other], vectors=np.concatenate([self.vectors, other.vectors])
+            names=[*self, *other], vectors=np.concatenate([self.vectors, other.vectors[:, columns]])
         )
 
     def join(
