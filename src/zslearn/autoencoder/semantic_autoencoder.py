@@ -15,11 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zslearn._parameters import Constraint, Either, Number, Numbers, Whole, check_parameters
 from zslearn.core import sylvester
-from zslearn.core.fitting import all_or_nothing
+from zslearn.core.fitting import fit_method
 from zslearn.core.linear_maps import RELATIVE_LAMS, checked_lams
 from zslearn.core.moments import PairMoments
 from zslearn.core.row_space import reduced
-from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import choose
 
@@ -198,8 +197,7 @@ class SemanticAutoencoder(TiedLinearMap):
         self.lam = lam
         self.solver = solver
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any) -> SemanticAutoencoder:
         """Learn W from paired rows, forgetting whatever was learned before.
 
@@ -225,8 +223,7 @@ class SemanticAutoencoder(TiedLinearMap):
         self.coef_ = W if basis is None else basis.lifted(W)
         return self
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def partial_fit(self, X: Any, y: Any) -> SemanticAutoencoder:
         """Add a batch to all batches given since the last `fit` and solve again.
 
@@ -331,8 +328,7 @@ class SemanticAutoencoderCV(TiedLinearMap):
         self.direction = direction
         self.solver = solver
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any) -> SemanticAutoencoderCV:
         """Choose λ and learn W from paired rows.
 

@@ -13,10 +13,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zslearn._parameters import check_parameters
-from zslearn.core.fitting import all_or_nothing
+from zslearn.core.fitting import all_or_nothing, fit_method
 from zslearn.core.learner import Gathered, MomentLearner, MomentPlan
 from zslearn.core.moments import Moments
-from zslearn.core.threads import limit_blas_for, limits_blas
+from zslearn.core.threads import limit_blas_for
 from zslearn.exceptions import InvalidInputError
 
 
@@ -231,8 +231,7 @@ class RowMapping(LinearMapping):
 
     mapping_tags: ClassVar[MappingTags] = MappingTags(closed_form=False, incremental=False)
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the mapping.
 
@@ -267,8 +266,7 @@ class MomentMapping(MomentLearner, LinearMapping):
     def _coef(self, statistics: Statistics) -> NDArray:
         """Return `coef_` for these statistics."""
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the mapping, forgetting whatever was learned before.
 
@@ -289,8 +287,7 @@ class MomentMapping(MomentLearner, LinearMapping):
         check_several_classes(statistics.classes, type(self).__name__)
         return self._learn(statistics)
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a batch to those given since the last `fit` and learn again from all of them.
 

@@ -15,10 +15,9 @@ from zslearn._parameters import Either, Number, Numbers, Seed, Whole, check_para
 from zslearn.cluster.base import MappingTags, MomentMapping, Statistics, check_several_classes
 from zslearn.cluster.kmeans import KMeansOptions, check_groups, cluster_codes, mean_loss
 from zslearn.core import sylvester
-from zslearn.core.fitting import all_or_nothing
+from zslearn.core.fitting import all_or_nothing, fit_method
 from zslearn.core.learner import Gathered, MomentPlan
 from zslearn.core.moments import Moments
-from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import Choice, choose
 
@@ -215,8 +214,7 @@ class SAEMapping(MomentMapping):
         self.cv = cv
         self.random_state = random_state
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
         """Learn the encoder, after choosing λ if ``lam="cv"``.
 
@@ -242,8 +240,7 @@ class SAEMapping(MomentMapping):
         self._search(X, y, check_groups(groups, len(y)))
         return self._learn(Statistics.of(X, y, by_class=self._needs_class_grams()))
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a batch and solve again; `lam` must be a number.
 

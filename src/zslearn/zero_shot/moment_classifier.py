@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._parameters import check_parameters
-from zslearn.core.fitting import all_or_nothing
+from zslearn.core.fitting import all_or_nothing, fit_method
 from zslearn.core.learner import Gathered, MomentLearner, MomentPlan, gather_rows
 from zslearn.core.moments import Moments
 from zslearn.core.rows import RowTransform, checked_weights, without_weightless
-from zslearn.core.threads import limit_blas_for, limits_blas
+from zslearn.core.threads import limit_blas_for
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, NormalizedMethod
@@ -105,8 +105,7 @@ class MomentClassifier(MomentLearner, NormalizedMethod):
                 f"{type(self).__name__} needs {wanted}. Gather them again."
             )
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from samples of the seen classes.
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from zslearn._parameters import Constraint, Either, Number, Numbers
-from zslearn.core.fitting import all_or_nothing
+from zslearn.core.fitting import fit_method
 from zslearn.core.learner import Gathered
 from zslearn.core.linear_maps import autoencoder_equation, lam_grid, unit_lam
 from zslearn.core.moments import Moments
@@ -26,7 +26,6 @@ from zslearn.core.nearest import (
 from zslearn.core.paths import fold_accuracy
 from zslearn.core.rows import checked_weights, without_weightless
 from zslearn.core.sylvester import Method
-from zslearn.core.threads import limits_blas
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
@@ -161,8 +160,7 @@ class SAEClassifier(MomentClassifier):
         self.solver = solver
 
     @available_if(_takes_batches)
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def partial_fit(
         self,
         X: Any,
