@@ -16,7 +16,7 @@ from zslearn.cluster.base import MappingTags, MomentMapping, Statistics, check_s
 from zslearn.cluster.kmeans import KMeansOptions, check_groups, cluster_codes, mean_loss
 from zslearn.core import sylvester
 from zslearn.core.fitting import all_or_nothing, fit_method
-from zslearn.core.learner import Gathered, MomentPlan
+from zslearn.core.learner import FoldedMoments, MomentPlan
 from zslearn.core.moments import Moments
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import Choice, choose
@@ -279,12 +279,12 @@ class SAEMapping(MomentMapping):
         return super().moment_plan(classes)
 
     @all_or_nothing
-    def learn(self, gathered: Gathered | Moments | Statistics) -> Self:
+    def learn(self, moments: FoldedMoments | Moments | Statistics) -> Self:
         """Learn the encoder from moments computed elsewhere; `lam` must be a number.
 
         Parameters
         ----------
-        gathered : Gathered, Moments or Statistics
+        moments : FoldedMoments, Moments or Statistics
             With moments of each class for ``class_weight="balanced"``.
 
         Returns
@@ -292,7 +292,7 @@ class SAEMapping(MomentMapping):
         self
         """
         self._check_given()
-        return super().learn(gathered)
+        return super().learn(moments)
 
     def _check_given(self) -> None:
         if self.lam == "cv":
