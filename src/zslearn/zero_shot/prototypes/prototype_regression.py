@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from zslearn._parameters import Either, Number, Numbers, Whole
 from zslearn.core.fitting import all_or_nothing
@@ -18,14 +17,13 @@ from zslearn.core.kernels import (
     SignatureKernels,
     deviations_from_mean,
     mixture_contributions,
-    signed_root,
     terms_with_roots,
 )
 from zslearn.core.learner import FoldedMoments, gather_rows
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Targets, unit_rows
 from zslearn.core.row_space import RowBasis, reduced
-from zslearn.core.rows import RowTransform
+from zslearn.core.rows import RowTransform, signed_power
 from zslearn.core.whitening import WithinClassCovariance
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features
@@ -247,7 +245,7 @@ class PrototypeRegression(MomentClassifier):
             self.seen_signatures_, self._blocks_of(), self.kernel_scales_, self.kernels_
         )
         both = mixture_contributions(
-            np.append(s, signed_root(s)),
+            np.append(s, signed_power(s, 0.5)),
             list(zip(terms, self.regression_, strict=True)),
             answers,
             self.dual_gram_,
@@ -399,11 +397,7 @@ class PrototypeRegression(MomentClassifier):
         """``sign(x)|x|^power``, scaled again as `feature_norm` says."""
         if power == 1.0:
             return X
-        if sparse.issparse(X):
-            Z = X.copy()
-            Z.data = np.sign(X.data) * np.abs(X.data) ** power
-        else:
-            Z = np.sign(X) * np.abs(X) ** power
+        Z = signed_power(X, power)
         return unit_rows(Z) if self.feature_norm == "l2" else Z
 
     def _deals(self, y: NDArray[np.intp]) -> Iterator[Folds]:
