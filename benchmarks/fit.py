@@ -119,8 +119,8 @@ def measure(shape: tuple[int, int, int, int]) -> dict[str, Any]:
     rules = [("encode", "cosine"), ("decode", "cosine")]
 
     def cross_validate() -> np.ndarray:
-        gathered = gather_rows(X, y, folds)
-        return np.stack([fold_accuracy(gathered, f, S, path, rules) for f in range(N_FOLDS)])
+        folded = gather_rows(X, y, folds)
+        return np.stack([fold_accuracy(folded, f, S, path, rules) for f in range(N_FOLDS)])
 
     t_cv, _ = timed(cross_validate, 1)
     t_peer = peer["seconds"]

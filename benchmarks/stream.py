@@ -60,8 +60,8 @@ def in_this_process(store: str, way: str, lam: str) -> dict[str, float]:
     before = peak_memory_mb() or np.nan
     opened = open_source(*data)
     plan = plan_for(model, opened)
-    t_pass, gathered = machine.timed(lambda: run_pass(plan, opened), 1)
-    t_solve, _ = machine.timed(lambda: model.learn(gathered), 1)
+    t_pass, folded = machine.timed(lambda: run_pass(plan, opened), 1)
+    t_solve, _ = machine.timed(lambda: model.learn(folded), 1)
     grown = ((peak_memory_mb() or np.nan) - before) * 2**20 / 1e9
     return {"seconds": t_pass + t_solve, "pass": t_pass, "solve": t_solve, "grown_gb": grown}
 

@@ -1,10 +1,12 @@
 """Transforming rows in memory that is used again."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import sparse
 
-from zslearn.core.rows import RowTransform, Scratch
+from zslearn.core.rows import RowTransform, Scratch, signed_power
 from zslearn.exceptions import InvalidInputError
 
 
@@ -54,3 +56,17 @@ def test_sparse_rows_are_transformed_like_dense_ones(power, norm):
 def test_numbers_whose_squares_underflow_are_not_zeros():
     rows = RowTransform("l2", allow_zero=False).apply(np.array([[3e-200, 4e-200], [3.0, 4.0]]))
     np.testing.assert_allclose(rows, [[0.6, 0.8], [0.6, 0.8]])
+
+
+@pytest.mark.parametrize("p", [0.25, 0.5, 1.0, 2.0, np.float64(0.3)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_signed_power_of_dense_and_sparse_rows_is_that_of_every_number(p, dtype):
+    X = np.array([[0.0, -4.0, 9.0], [0.5, 0.0, -0.0]], dtype=dtype)
+    literal = [[math.copysign(abs(x) ** float(p), x) if x else 0.0 for x in row] for row in X]
+    before = X.copy()
+    for rows in (X, sparse.csr_array(X)):
+        found = signed_power(rows, p)
+        assert found.dtype == dtype
+        dense = found.toarray() if sparse.issparse(found) else found
+        np.testing.assert_allclose(dense, literal, rtol=1e-6 if dtype == np.float32 else 1e-14)
+    np.testing.assert_array_equal(X, before)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from zslearn.core.confidence import Labelled, fit_temperature, overconfidence
+from zslearn.core.confidence import LabeledScores, fit_temperature, overconfidence
 
 
 def drawn(temperature, seed=0, n=20000, n_candidates=6):
@@ -13,7 +13,7 @@ def drawn(temperature, seed=0, n=20000, n_candidates=6):
     scores = rng.normal(size=(n, n_candidates))
     cumulated = softmax(scores / temperature, axis=1).cumsum(axis=1)
     truth = (rng.uniform(size=(n, 1)) > cumulated).sum(axis=1)
-    return Labelled(scores, truth, np.ones(n))
+    return LabeledScores(scores, truth, np.ones(n))
 
 
 @pytest.mark.parametrize("temperature", [0.2, 1.0, 5.0])
@@ -42,7 +42,7 @@ def test_overconfidence_falls_as_the_temperature_rises():
 def test_scales_with_the_scores_and_ignores_what_all_candidates_share():
     part = drawn(1.0, n=500)
     shift = np.random.default_rng(1).normal(size=(500, 1))
-    other = Labelled(1000 * (part.scores + shift), part.truth, part.weights)
+    other = LabeledScores(1000 * (part.scores + shift), part.truth, part.weights)
     assert fit_temperature([other]) == pytest.approx(1000 * fit_temperature([part]), rel=1e-3)
 
 
@@ -50,14 +50,14 @@ def test_weights_are_as_good_as_repeated_samples():
     part = drawn(1.0, n=4000)
     weights = np.where(np.arange(4000) < 2000, 3.0, 1.0)
     rows = np.repeat(np.arange(4000), weights.astype(int))
-    repeated = Labelled(part.scores[rows], part.truth[rows], np.ones(len(rows)))
+    repeated = LabeledScores(part.scores[rows], part.truth[rows], np.ones(len(rows)))
     weighted = fit_temperature([part._replace(weights=weights)])
     assert weighted == pytest.approx(fit_temperature([repeated]), rel=1e-2)
 
 
 def test_answers_that_are_all_right_and_equal_scores_have_a_temperature():
     scores = np.eye(3)
-    right = Labelled(scores, np.arange(3), np.ones(3))
+    right = LabeledScores(scores, np.arange(3), np.ones(3))
     assert 0 < fit_temperature([right]) < 1
     wrong = right._replace(truth=np.array([1, 2, 0]))
     assert fit_temperature([wrong]) > 1e3  # no probability is low enough

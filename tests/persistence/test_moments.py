@@ -63,13 +63,13 @@ def test_merged_files_give_the_model_of_fit(data, seen, tmp_path, make):
 
 
 def test_a_file_holds_what_was_gathered(data, seen, tmp_path):
-    gathered = gather(SAEClassifier(data.signatures), *seen)
-    save_moments(gathered, tmp_path / "m")
+    folded = gather(SAEClassifier(data.signatures), *seen)
+    save_moments(folded, tmp_path / "m")
     again = load_moments(tmp_path / "m")
-    assert again.plan.facts() == gathered.plan.facts()
-    np.testing.assert_array_equal(again.X, gathered.X)
-    np.testing.assert_array_equal(again.y, gathered.y)
-    for a, b in zip(again.parts, gathered.parts, strict=True):
+    assert again.plan.facts() == folded.plan.facts()
+    np.testing.assert_array_equal(again.X, folded.X)
+    np.testing.assert_array_equal(again.y, folded.y)
+    for a, b in zip(again.parts, folded.parts, strict=True):
         for name in ("classes", "counts", "sums", "gram", "origin"):
             np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
 

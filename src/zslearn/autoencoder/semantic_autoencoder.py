@@ -16,11 +16,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from zslearn._declared import Declared, fitted, parameter
 from zslearn._parameters import Constraint, Either, Number, Numbers, Whole, check_parameters
 from zslearn.core import sylvester
-from zslearn.core.fitting import all_or_nothing
+from zslearn.core.fitting import fit_method
 from zslearn.core.linear_maps import RELATIVE_LAMS, checked_lams
 from zslearn.core.moments import PairMoments
 from zslearn.core.row_space import reduced
-from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import choose
 
@@ -194,8 +193,7 @@ class SemanticAutoencoder(TiedLinearMap):
 
     lam: float = parameter(default=1.0, allowed=Number(above=0), kw_only=False)
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any) -> SemanticAutoencoder:
         """Learn W from paired rows, forgetting whatever was learned before.
 
@@ -221,8 +219,7 @@ class SemanticAutoencoder(TiedLinearMap):
         self.coef_ = W if basis is None else basis.lifted(W)
         return self
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def partial_fit(self, X: Any, y: Any) -> SemanticAutoencoder:
         """Add a batch to all batches given since the last `fit` and solve again.
 
@@ -316,8 +313,7 @@ class SemanticAutoencoderCV(TiedLinearMap):
     direction: str = parameter(default="encode", allowed=Either("encode", "decode"))
     solver: Solver = parameter(default="auto", allowed=Either("auto", "spectral", "tridiagonal"))
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any) -> SemanticAutoencoderCV:
         """Choose λ and learn W from paired rows.
 

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zslearn._declared import Declared, fitted
 from zslearn._parameters import check_parameters
-from zslearn.core.fitting import all_or_nothing
-from zslearn.core.learner import Gathered, MomentLearner, MomentPlan
+from zslearn.core.fitting import all_or_nothing, fit_method
+from zslearn.core.learner import FoldedMoments, MomentLearner, MomentPlan
 from zslearn.core.moments import Moments
-from zslearn.core.threads import limit_blas_for, limits_blas
+from zslearn.core.threads import limit_blas_for
 from zslearn.exceptions import InvalidInputError
 
 
@@ -83,13 +83,13 @@ class Statistics:
         return _of_parts(tuple(Moments.of(X[rows], y[rows], centered=True) for rows in groups))
 
     @classmethod
-    def of_gathered(cls, gathered: Gathered) -> Statistics:
+    def of_folded(cls, folded: FoldedMoments) -> Statistics:
         """Take over what a pass gathered, by class if every part is one class."""
-        total = gathered.total
+        total = folded.total
         if not total.centered:
             total = total.about(total.mean, centered=True)
-        several = len(total.classes) > 1 and len(gathered.parts) == len(total.classes)
-        return cls(total, gathered.parts if several else ())
+        several = len(total.classes) > 1 and len(folded.parts) == len(total.classes)
+        return cls(total, folded.parts if several else ())
 
     @property
     def classes(self) -> NDArray:
@@ -238,8 +238,7 @@ class RowMapping(LinearMapping):
 
     mapping_tags: ClassVar[MappingTags] = MappingTags(closed_form=False, incremental=False)
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the mapping.
 
@@ -274,8 +273,7 @@ class MomentMapping(MomentLearner, LinearMapping):
     def _coef(self, statistics: Statistics) -> NDArray:
         """Return `coef_` for these statistics."""
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the mapping, forgetting whatever was learned before.
 
@@ -296,8 +294,7 @@ class MomentMapping(MomentLearner, LinearMapping):
         check_several_classes(statistics.classes, type(self).__name__)
         return self._learn(statistics)
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a batch to those given since the last `fit` and learn again from all of them.
 
@@ -338,12 +335,12 @@ class MomentMapping(MomentLearner, LinearMapping):
         return MomentPlan(centered=True, by_class=self._needs_class_grams(), classes=names)
 
     @all_or_nothing
-    def learn(self, gathered: Gathered | Moments | Statistics) -> Self:
+    def learn(self, moments: FoldedMoments | Moments | Statistics) -> Self:
         """Learn the mapping from moments computed elsewhere.
 
         Parameters
         ----------
-        gathered : Gathered, Moments or Statistics
+        moments : FoldedMoments, Moments or Statistics
             What a pass by `moment_plan` found, or moments, with those of each class if the
             mapping needs them.
 
@@ -352,20 +349,20 @@ class MomentMapping(MomentLearner, LinearMapping):
         self
         """
         check_parameters(self)
-        if isinstance(gathered, Moments):
-            gathered = Gathered((gathered,))
-        if isinstance(gathered, Gathered):
-            gathered = Statistics.of_gathered(gathered)
-        if self._needs_class_grams() and not gathered.by_class:
+        if isinstance(moments, Moments):
+            moments = FoldedMoments((moments,))
+        if isinstance(moments, FoldedMoments):
+            moments = Statistics.of_folded(moments)
+        if self._needs_class_grams() and not moments.by_class:
             raise InvalidInputError(
                 f"{type(self).__name__} needs moments of each class; got those of all rows "
                 "together. Compute them as moment_plan describes."
             )
         self._statistics = None
-        self.n_features_in_ = gathered.total.n_features
-        check_several_classes(gathered.classes, type(self).__name__)
+        self.n_features_in_ = moments.total.n_features
+        check_several_classes(moments.classes, type(self).__name__)
         with limit_blas_for(float(self.n_features_in_) ** 3):
-            return self._learn(gathered)
+            return self._learn(moments)
 
     def _needs_class_grams(self) -> bool:
         """Whether one Gram matrix per class is needed, not only their sum."""

@@ -16,10 +16,9 @@ from zslearn._parameters import Either, Number, Numbers, Seed, Whole, check_para
 from zslearn.cluster.base import MappingTags, MomentMapping, Statistics, check_several_classes
 from zslearn.cluster.kmeans import KMeansOptions, check_groups, cluster_codes, mean_loss
 from zslearn.core import sylvester
-from zslearn.core.fitting import all_or_nothing
-from zslearn.core.learner import Gathered, MomentPlan
+from zslearn.core.fitting import all_or_nothing, fit_method
+from zslearn.core.learner import FoldedMoments, MomentPlan
 from zslearn.core.moments import Moments
-from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import Choice, choose
 
@@ -199,8 +198,7 @@ class SAEMapping(MomentMapping):
     cv_results_: dict[str, Any] | None = fitted()
     best_params_: dict[str, Any] = fitted()
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
         """Learn the encoder, after choosing λ if ``lam="cv"``.
 
@@ -226,8 +224,7 @@ class SAEMapping(MomentMapping):
         self._search(X, y, check_groups(groups, len(y)))
         return self._learn(Statistics.of(X, y, by_class=self._needs_class_grams()))
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a batch and solve again; `lam` must be a number.
 
@@ -266,12 +263,12 @@ class SAEMapping(MomentMapping):
         return super().moment_plan(classes)
 
     @all_or_nothing
-    def learn(self, gathered: Gathered | Moments | Statistics) -> Self:
+    def learn(self, moments: FoldedMoments | Moments | Statistics) -> Self:
         """Learn the encoder from moments computed elsewhere; `lam` must be a number.
 
         Parameters
         ----------
-        gathered : Gathered, Moments or Statistics
+        moments : FoldedMoments, Moments or Statistics
             With moments of each class for ``class_weight="balanced"``.
 
         Returns
@@ -279,7 +276,7 @@ class SAEMapping(MomentMapping):
         self
         """
         self._check_given()
-        return super().learn(gathered)
+        return super().learn(moments)
 
     def _check_given(self) -> None:
         if self.lam == "cv":

@@ -30,8 +30,7 @@ from zslearn.cluster.kmeans import (
     mean_loss,
 )
 from zslearn.cluster.sae import SAEMapping
-from zslearn.core.fitting import all_or_nothing
-from zslearn.core.threads import limits_blas
+from zslearn.core.fitting import fit_method
 from zslearn.exceptions import InvalidInputError
 
 _BLOCK_ROWS = 65536
@@ -108,8 +107,7 @@ class SupervisedKMeans(Declared, TransformerMixin, BaseEstimator):
     scale_: NDArray = fitted("d")
     mapping_: LinearMapping = fitted()
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any, groups: ArrayLike | None = None) -> Self:
         """Learn standardization and mapping.
 
@@ -140,8 +138,7 @@ class SupervisedKMeans(Declared, TransformerMixin, BaseEstimator):
         self.classes_ = self.mapping_.classes_
         return self
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Add a batch to those given since the last `fit` and learn again from all of them.
 

@@ -102,7 +102,7 @@ def learned_confidence(
 _REACH = 10.0
 
 
-class Labelled(NamedTuple):
+class LabeledScores(NamedTuple):
     """Scores of samples whose class is known.
 
     Attributes
@@ -120,7 +120,7 @@ class Labelled(NamedTuple):
     weights: NDArray[np.float64]
 
 
-def overconfidence(part: Labelled, temperature: float) -> float:
+def overconfidence(part: LabeledScores, temperature: float) -> float:
     """Return how much the mean probability of the answers exceeds their accuracy.
 
     The accuracy is drawn towards chance by one sample, so that it is below one and a temperature
@@ -128,7 +128,7 @@ def overconfidence(part: Labelled, temperature: float) -> float:
 
     Parameters
     ----------
-    part : Labelled
+    part : LabeledScores
         n samples.
     temperature : float
         Above 0; answers are the softmax of scores divided by it.
@@ -145,7 +145,7 @@ def overconfidence(part: Labelled, temperature: float) -> float:
     return float(np.average(sure, weights=part.weights) - accuracy)
 
 
-def fit_temperature(parts: Sequence[Labelled]) -> float:
+def fit_temperature(parts: Sequence[LabeledScores]) -> float:
     """Return the temperature at which answers are as sure as they are right, averaged over parts.
 
     This is expectation consistency (Clarté et al., UAI 2023). The temperature of smallest log-loss
@@ -154,7 +154,7 @@ def fit_temperature(parts: Sequence[Labelled]) -> float:
 
     Parameters
     ----------
-    parts : sequence of Labelled
+    parts : sequence of LabeledScores
         At least one, each with two candidates or more.
 
     Returns
@@ -167,7 +167,7 @@ def fit_temperature(parts: Sequence[Labelled]) -> float:
     >>> import numpy as np
     >>> scores = np.array([[0.0, 1.0]] * 4000)
     >>> truth = np.array([1, 1, 1, 0] * 1000)
-    >>> part = Labelled(scores, truth, np.ones(4000))
+    >>> part = LabeledScores(scores, truth, np.ones(4000))
     >>> odds = np.exp(1 / fit_temperature([part]))  # 3 to 1
     >>> float(np.round(odds, 2))
     3.0

@@ -1,14 +1,48 @@
-"""A method that changes its object completely, or not at all."""
+"""Manners of a method that changes its object: completely or not at all, with few BLAS threads.
+
+Every `fit` and `partial_fit` is a `fit_method`. A method that learns from sums, whose cost is not
+that of its rows, is `all_or_nothing` and sets its own limit (`zslearn.core.threads`).
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+from zslearn.core.threads import limit_blas_for
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 Owner = TypeVar("Owner")
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def fit_method(fit: Fit) -> Fit:
+    """Make a method ``fit(X, ...)`` all or nothing, in as many BLAS threads as it deserves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Learner:
+    ...     @fit_method
+    ...     def fit(self, X):
+    ...         self.total_ = float(np.trace(X @ X.T))
+    ...         return self
+    >>> Learner().fit(np.eye(3)).total_
+    3.0
+    """
+
+    @wraps(fit)
+    def limited(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        # The least a fit takes is a Gram matrix of X; lists, which have no shape, are small.
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        cost = math.prod(map(float, shape)) * min(shape) if len(shape) == 2 else 0.0
+        with limit_blas_for(cost):
+            return fit(self, X, *args, **kwargs)
+
+    return cast(Fit, all_or_nothing(limited))
 
 
 def all_or_nothing(
@@ -38,7 +72,8 @@ def all_or_nothing(
         try:
             return method(self, *args, **kwargs)
         except BaseException:
-            self.__dict__ = before  # at once, for whoever predicts meanwhile
+            # One assignment, so that whoever predicts meanwhile never sees a mixture.
+            self.__dict__ = before
             raise
 
     return changed

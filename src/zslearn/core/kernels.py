@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from zslearn.core.nearest import scores, unit_rows
+from zslearn.core.rows import signed_power
 
 Array = NDArray[np.float64]
 
@@ -53,11 +54,6 @@ def median_scales(S: Array, blocks: Sequence[slice]) -> list[float]:
 def gaussian_kernel(distances: Array, bandwidth: float) -> Array:
     """Mean over the semantic spaces of ``exp(-distance / bandwidth)``."""
     return np.exp(-distances / bandwidth).mean(axis=0)
-
-
-def signed_root(S: Array) -> Array:
-    """Return ``sign(s) √|s|``."""
-    return np.sign(S) * np.sqrt(np.abs(S))
 
 
 def ridge_weights(K: Array, k: Array, ridges: Array) -> Array:
@@ -108,13 +104,15 @@ class SignatureKernels:
     @classmethod
     def of(cls, S: Array, blocks: list[slice]) -> SignatureKernels:
         """Measure the scales of signatures."""
-        scales = [median_scales(rows, blocks) for rows in (S, signed_root(S))]
+        scales = [median_scales(rows, blocks) for rows in (S, signed_power(S, 0.5))]
         return cls(blocks, np.array(scales))
 
     def between(self, A: Array, B: Array) -> SignatureDistances:
         """Return the distances between two lists of signatures, of shape (n, n_dimensions) each."""
         plain = relative_distances(A, B, self.blocks, self.scales[0])
-        roots = relative_distances(signed_root(A), signed_root(B), self.blocks, self.scales[1])
+        roots = relative_distances(
+            signed_power(A, 0.5), signed_power(B, 0.5), self.blocks, self.scales[1]
+        )
         return SignatureDistances(np.stack([plain, roots]))
 
 
@@ -294,7 +292,7 @@ def terms_with_roots(
     list of SignatureKernel
         Against signatures of shape (n_seen, 2 · n_dimensions).
     """
-    k, wide = seen.shape[1], np.hstack([seen, signed_root(seen)])
+    k, wide = seen.shape[1], np.hstack([seen, signed_power(seen, 0.5)])
     ends = [block.indices(k)[:2] for block in blocks]
     doubled = [slice(start + shift, stop + shift) for shift in (0, k) for start, stop in ends]
     sizes = scales.ravel().tolist()

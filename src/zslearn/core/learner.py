@@ -118,12 +118,12 @@ class MomentLearner(ABC):
         """
 
     @abstractmethod
-    def learn(self, gathered: Gathered | Moments) -> Self:
+    def learn(self, moments: FoldedMoments | Moments) -> Self:
         """Learn from what was gathered.
 
         Parameters
         ----------
-        gathered : Gathered or Moments
+        moments : FoldedMoments or Moments
             What a pass by `moment_plan` found, or plain moments of rows transformed as the plan
             says.
 
@@ -176,7 +176,7 @@ class FoldMoments:
 
 
 @dataclass(frozen=True)
-class Gathered:
+class FoldedMoments:
     """Moments of labeled rows, in parts, and rows kept for choosing parameters.
 
     Results gathered by the same plan from two parts of the data add up to the result for both.
@@ -207,8 +207,8 @@ class Gathered:
     >>> import numpy as np
     >>> X, y = np.eye(4), np.array(["a", "b", "c", "d"])
     >>> parts = Moments.of(X[:2], y[:2]), Moments.of(X[2:], y[2:])
-    >>> gathered = Gathered(parts, X, y)
-    >>> gathered.total.n_samples, [rows.tolist() for rows in gathered.fold_rows]
+    >>> folded = FoldedMoments(parts, X, y)
+    >>> folded.total.n_samples, [rows.tolist() for rows in folded.fold_rows]
     (4.0, [[0, 1], [2, 3]])
     """
 
@@ -322,7 +322,7 @@ class Gathered:
         """Return maps of the moments' coordinates as maps of the features, along the last axis."""
         return coef if self.basis is None else self.basis.lifted(coef)
 
-    def numbered(self, classes: NDArray) -> Gathered:
+    def numbered(self, classes: NDArray) -> FoldedMoments:
         """Return the same with the position in the sorted `classes` in place of each label.
 
         Folds without any sample are left out.
@@ -335,15 +335,15 @@ class Gathered:
         y = None if self.y is None else np.searchsorted(classes, self.y)
         return replace(self, parts=parts, y=y, plan=None)
 
-    def named(self, names: NDArray, plan: MomentPlan | None = None) -> Gathered:
+    def named(self, names: NDArray, plan: MomentPlan | None = None) -> FoldedMoments:
         """Return the same with ``names[label]`` in place of each label."""
         y = None if self.y is None else names[self.y]
         return replace(
             self, parts=tuple(_named(part, names) for part in self.parts), y=y, plan=plan
         )
 
-    def __add__(self, other: Gathered) -> Gathered:
-        if not isinstance(other, Gathered):
+    def __add__(self, other: FoldedMoments) -> FoldedMoments:
+        if not isinstance(other, FoldedMoments):
             return NotImplemented
         plan = _common_plan(self, other)
         if plan.by_class:
@@ -354,7 +354,7 @@ class Gathered:
             parts = tuple(known[label] for label in sorted(known))
         else:
             parts = tuple(a + b for a, b in zip(self.parts, other.parts, strict=True))
-        return Gathered(parts, *_merged_rows(self, other, plan.rows_per_class), plan=plan)
+        return FoldedMoments(parts, *_merged_rows(self, other, plan.rows_per_class), plan=plan)
 
 
 def gather_rows(
@@ -365,7 +365,7 @@ def gather_rows(
     *,
     basis: RowBasis | None = None,
     whole_space: bool = False,
-) -> Gathered:
+) -> FoldedMoments:
     """Gather the moments of rows in memory, by fold if there are any.
 
     With fewer samples than features everything is done in the row space, which is exact.
@@ -387,16 +387,16 @@ def gather_rows(
 
     Returns
     -------
-    Gathered
+    FoldedMoments
     """
     if basis is None and not whole_space:
         X, basis = reduced(X)
     if not folds:
-        return Gathered((Moments.of(X, y, sample_weight=weights),), basis=basis)
+        return FoldedMoments((Moments.of(X, y, sample_weight=weights),), basis=basis)
     held_out = tuple(rows for _, rows in folds)
     # One pass over the data in all: a fold trains on the total minus its own part.
     parts = tuple(_moments_of_rows(X, y, rows, weights) for rows in held_out)
-    return Gathered(
+    return FoldedMoments(
         parts, X, y, held_out=held_out, basis=basis, weights=weights, whole_space=whole_space
     )
 
@@ -436,7 +436,7 @@ def _named(part: Moments, names: NDArray) -> Moments:
     return replace(part, classes=labels[order], counts=part.counts[order], sums=part.sums[order])
 
 
-def _common_plan(a: Gathered, b: Gathered) -> MomentPlan:
+def _common_plan(a: FoldedMoments, b: FoldedMoments) -> MomentPlan:
     if a.plan is None or b.plan is None:
         raise InvalidInputError(
             "only results gathered by a plan can be added; add the moments themselves by +."
@@ -450,7 +450,7 @@ def _common_plan(a: Gathered, b: Gathered) -> MomentPlan:
     return a.plan
 
 
-def _merged_rows(a: Gathered, b: Gathered, per_class: int) -> tuple[Any, Any, Any]:
+def _merged_rows(a: FoldedMoments, b: FoldedMoments, per_class: int) -> tuple[Any, Any, Any]:
     """Rows kept from both, cut to the number wanted."""
     given = [part for part in (a, b) if part.X is not None and len(part.X)]
     if len(given) < 2:

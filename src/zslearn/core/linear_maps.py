@@ -21,7 +21,7 @@ from zslearn.core.sylvester import (
     Tridiagonal,
     class_spectrum,
     prepare,
-    product,
+    scipy_matmul,
 )
 from zslearn.exceptions import InvalidInputError
 
@@ -50,7 +50,7 @@ def autoencoder_equation(
         ``coef(lam)`` is W, ``prototypes(rows, lams)`` are ``rows W`` for every λ.
     """
     spectrum = class_spectrum(moments.counts, seen)
-    return prepare(spectrum, moments.gram, product(seen.T, moments.sums), lam_max, method)
+    return prepare(spectrum, moments.gram, scipy_matmul(seen.T, moments.sums), lam_max, method)
 
 
 def ridge_to_semantics(moments: Moments, seen: Array, rows: Array, gammas: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Whole, check_value
-from zslearn.core.learner import Gathered, MomentPlan, smallest_keys
+from zslearn.core.learner import FoldedMoments, MomentPlan, smallest_keys
 from zslearn.core.moments import BlockSums, BlockTotal, Moments, origin_of
 from zslearn.core.rows import Scratch
 from zslearn.exceptions import InvalidInputError
@@ -168,7 +168,7 @@ class MomentPass:
     >>> import numpy as np
     >>> under_way = MomentPass(MomentPlan(), 2)
     >>> under_way.add(under_way.contribution(Block(0, np.eye(2), np.array(["cat", "dog"]))))
-    >>> under_way.gathered().total.n_samples
+    >>> under_way.folded().total.n_samples
     2.0
     """
 
@@ -210,11 +210,11 @@ class MomentPass:
         self.n_blocks += 1
         self.n_rows += contribution.n_rows
 
-    def gathered(self) -> Gathered:
+    def folded(self) -> FoldedMoments:
         """Return what the pass found."""
         rows = None if self.kept is None else self.kept.rows
         X, y, keys = (None, None, None) if rows is None else rows
-        return Gathered(self._parts(), X, y, keys, plan=self.plan)
+        return FoldedMoments(self._parts(), X, y, keys, plan=self.plan)
 
     def state(self) -> dict[str, NDArray]:
         """Return everything as plain arrays."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from zslearn.core.learner import Gathered
+from zslearn.core.learner import FoldedMoments
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Comparison, Direction, Metric, row_blocks, row_norms
 
@@ -23,7 +23,7 @@ Decoder = Callable[[Moments, NDArray, NDArray], NDArray]
 
 
 def fold_accuracy(
-    gathered: Gathered,
+    folded: FoldedMoments,
     fold: int,
     signatures: NDArray,
     decode: Decoder,
@@ -33,7 +33,7 @@ def fold_accuracy(
 
     Parameters
     ----------
-    gathered : Gathered
+    folded : FoldedMoments
         Moments by fold and rows, classes numbered.
     fold : int
         Which fold; candidates are the classes of its part.
@@ -48,7 +48,7 @@ def fold_accuracy(
     -------
     ndarray of shape (n_rules, n_models)
     """
-    part = gathered.fold(fold)
+    part = folded.fold(fold)
     candidates = signatures[part.classes]
     prototypes = decode(part.train, signatures[part.train.classes], candidates)
     scored = [scoring_rule(prototypes, candidates, *rule) for rule in rules]

@@ -99,7 +99,7 @@ class RowTransform:
         else:
             self._scale(piece, out, numbers)
         if self.power != 1.0:
-            np.multiply(np.sign(out), np.abs(out) ** self.power, out=out)
+            out[...] = signed_power(out, self.power)
             if self.norm is not None:
                 self._scale(out, out, numbers)
 
@@ -120,8 +120,7 @@ class RowTransform:
             X = unit_rows(X)
         if self.power == 1.0:
             return X
-        powered = X.copy()
-        powered.data = np.sign(X.data) * np.abs(X.data) ** self.power
+        powered = signed_power(X, self.power)
         return powered if self.norm is None else unit_rows(powered)
 
     def _refuse_zeros(self, zero: NDArray[np.bool_], numbers: NDArray | None) -> None:
@@ -153,6 +152,25 @@ def is_small_finite_array(X: Any, estimator: Any) -> bool:
         # One product in place of a look at every number; where it overflows, scikit-learn looks.
         and math.isfinite(np.vdot(X, X))
     )
+
+
+def signed_power(X: Matrix, p: float) -> Matrix:
+    """Return ``sign(x) |x|ᵖ`` of every entry, in the precision of X; entries left out stay so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> signed_power(np.array([[4.0, -9.0, 0.0]]), 0.5)
+    array([[ 2., -3.,  0.]])
+    """
+    values = X.data if sparse.issparse(X) else X
+    # A Python float, since one of numpy would widen float32.
+    powered = np.sign(values) * np.abs(values) ** float(p)
+    if not sparse.issparse(X):
+        return powered
+    changed = X.copy()
+    changed.data = powered
+    return changed
 
 
 def are_equal(X: Matrix) -> bool:

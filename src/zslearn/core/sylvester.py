@@ -18,7 +18,7 @@ from scipy.linalg import blas, lapack
 from zslearn.exceptions import InvalidInputError
 
 
-def product(M: NDArray[np.float64], N: NDArray[np.float64]) -> NDArray[np.float64]:
+def scipy_matmul(M: NDArray[np.float64], N: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return ``M N`` by scipy's BLAS, for use next to scipy's LAPACK.
 
     numpy and scipy each bring a BLAS, whose threads go on spinning after a product; mixing the two
@@ -27,7 +27,7 @@ def product(M: NDArray[np.float64], N: NDArray[np.float64]) -> NDArray[np.float6
     Examples
     --------
     >>> import numpy as np
-    >>> product(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
+    >>> scipy_matmul(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
     array([[11.]])
     """
     return blas.dgemm(1.0, N.T, M.T).T
@@ -189,7 +189,7 @@ class Sylvester:
 
     def coef(self, lam: float) -> Array:
         """Return W of shape (n_dimensions, n_features) for one λ."""
-        return product(self.U, self.reduction.restore(self._core(lam)))
+        return scipy_matmul(self.U, self.reduction.restore(self._core(lam)))
 
     def prototypes(self, signatures: Array, lams: Array) -> Array:
         """Return the signatures decoded by W(λ), for every λ, without forming any W.
@@ -205,8 +205,8 @@ class Sylvester:
         -------
         ndarray of shape (n_lams, n_classes, n_features)
         """
-        codes = product(signatures, self.U)
-        stacked = np.concatenate([product(codes, self._core(lam)) for lam in lams])
+        codes = scipy_matmul(signatures, self.U)
+        stacked = np.concatenate([scipy_matmul(codes, self._core(lam)) for lam in lams])
         decoded = self.reduction.restore(stacked)
         return decoded.reshape(len(lams), len(signatures), -1)
 
@@ -263,7 +263,7 @@ def prepare(
         ratio = lam_max * reduction.largest / float(a.min())
         if method == "auto" and ratio > _SAFE_RATIO and reduction.singular:
             reduction = Spectral.of(G)
-    return Sylvester(U, a, reduction, reduction.rotate(product(U.T, C)))
+    return Sylvester(U, a, reduction, reduction.rotate(scipy_matmul(U.T, C)))
 
 
 def solve(A: Array, G: Array, C: Array, lam: float, method: Method = "auto") -> Array:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import cache, wraps
+from functools import cache
 from threading import Lock, Thread
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -51,7 +51,6 @@ class ForkSafeLock:
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 VARIABLE = "ZSLEARN_THREADS"
 # Every thread holds a block of its own, so more of them cost memory on very wide machines.
@@ -176,35 +175,6 @@ def limit_blas_for(multiplications: float) -> AbstractContextManager[None]:
     busy cores a fit of seconds took minutes. One thread gets its share of a core.
     """
     return limit_blas(1 if multiplications < _WORTH_BLAS_THREADS else n_threads())
-
-
-def limits_blas(fit: Fit) -> Fit:
-    """Decorate a method ``fit(X, ...)`` so that BLAS works in as many threads as its work deserves.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from zslearn.core.threads import limits_blas
-    >>> class Learner:
-    ...     @limits_blas
-    ...     def fit(self, X):
-    ...         return float(np.trace(X @ X.T))
-    >>> Learner().fit(np.eye(3))
-    3.0
-    """
-
-    @wraps(fit)
-    def limited(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        with limit_blas_for(_multiplications(X)):
-            return fit(self, X, *args, **kwargs)
-
-    return cast(Fit, limited)
-
-
-def _multiplications(X: Any) -> float:
-    """Cost of a Gram matrix of X, the least that a fit takes; lists are small."""
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    return math.prod(map(float, shape)) * min(shape) if len(shape) == 2 else 0.0
 
 
 class _BlasLimit:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.core.learner import Gathered, MomentPlan
+from zslearn.core.learner import FoldedMoments, MomentPlan
 from zslearn.core.moments import Moments
 from zslearn.exceptions import InvalidInputError, ModelFileError, ZslearnError
 from zslearn.persistence.container import MOMENTS, Tensors, read, write
@@ -20,12 +20,12 @@ PathLike = str | os.PathLike[str]
 _ARRAYS = ("counts", "sums", "gram", "origin")
 
 
-def save_moments(gathered: Gathered, path: PathLike) -> None:
+def save_moments(moments: FoldedMoments, path: PathLike) -> None:
     """Write what was gathered from a part of the data to one file, without pickle.
 
     Parameters
     ----------
-    gathered : Gathered
+    moments : FoldedMoments
         From `zslearn.scale.gather`.
     path : path-like
         Where to write; an existing file is replaced, whole or not at all.
@@ -45,29 +45,29 @@ def save_moments(gathered: Gathered, path: PathLike) -> None:
     >>> len(clf.learn(merge_moments(paths)).seen_classes_)
     25
     """
-    if gathered.plan is None:
+    if moments.plan is None:
         raise InvalidInputError(
             "only results of zslearn.scale.gather can be saved: they say what they were "
             "gathered for."
         )
-    classes = _all_classes(gathered)
+    classes = _all_classes(moments)
     tensors: Tensors = {}
-    for number, part in enumerate(gathered.parts):
+    for number, part in enumerate(moments.parts):
         tensors |= {f"{name}_{number}": getattr(part, name) for name in _ARRAYS}
         tensors[f"classes_{number}"] = np.searchsorted(classes, part.classes)
-    if gathered.X is not None and gathered.y is not None and gathered.keys is not None:
-        kept = {"X": gathered.X, "y": np.searchsorted(classes, gathered.y), "keys": gathered.keys}
+    if moments.X is not None and moments.y is not None and moments.keys is not None:
+        kept = {"X": moments.X, "y": np.searchsorted(classes, moments.y), "keys": moments.keys}
         tensors |= kept
     document = {
-        "plan": gathered.plan.facts(),
+        "plan": moments.plan.facts(),
         "classes": classes.tolist(),
-        "n_parts": len(gathered.parts),
+        "n_parts": len(moments.parts),
     }
     contiguous = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     write(path, document, contiguous, MOMENTS)
 
 
-def load_moments(path: PathLike) -> Gathered:
+def load_moments(path: PathLike) -> FoldedMoments:
     """Read what `save_moments` wrote.
 
     Parameters
@@ -77,7 +77,7 @@ def load_moments(path: PathLike) -> Gathered:
 
     Returns
     -------
-    Gathered
+    FoldedMoments
         For ``estimator.learn``, or to be added to another part.
 
     Raises
@@ -94,7 +94,7 @@ def load_moments(path: PathLike) -> Gathered:
         raise ModelFileError(path, f"its content is not moments: {error}", MOMENTS) from error
 
 
-def merge_moments(paths: Iterable[PathLike]) -> Gathered:
+def merge_moments(paths: Iterable[PathLike]) -> FoldedMoments:
     """Read files of `save_moments` and add them up, one after the other.
 
     Parameters
@@ -104,7 +104,7 @@ def merge_moments(paths: Iterable[PathLike]) -> Gathered:
 
     Returns
     -------
-    Gathered
+    FoldedMoments
         The result for all parts together.
     """
     files = list(paths)
@@ -113,24 +113,24 @@ def merge_moments(paths: Iterable[PathLike]) -> Gathered:
     return reduce(add, map(load_moments, files))
 
 
-def _all_classes(gathered: Gathered) -> NDArray[Any]:
+def _all_classes(folded: FoldedMoments) -> NDArray[Any]:
     """Sorted labels of all classes; folds without samples have none."""
-    present = [part.classes for part in gathered.parts if len(part.classes)]
+    present = [part.classes for part in folded.parts if len(part.classes)]
     return np.unique(np.concatenate(present)) if present else np.empty(0, dtype=str)
 
 
-def _decoded(document: Any, tensors: Tensors) -> Gathered:
+def _decoded(document: Any, tensors: Tensors) -> FoldedMoments:
     plan = MomentPlan.of_facts(document["plan"])
     classes = np.array(document["classes"])
     parts = tuple(_part(tensors, i, classes, plan.centered) for i in range(document["n_parts"]))
     if len({part.n_features for part in parts}) > 1:
         raise ValueError("the parts have different numbers of features")
     if "X" not in tensors:
-        return Gathered(parts, plan=plan)
+        return FoldedMoments(parts, plan=plan)
     X, y, keys = tensors["X"], classes[tensors["y"]], tensors["keys"]
     if X.ndim != 2 or not len(X) == len(y) == len(keys) or X.shape[1] != parts[0].n_features:
         raise ValueError("the rows kept do not fit the moments")
-    return Gathered(parts, X, y, keys, plan=plan)
+    return FoldedMoments(parts, X, y, keys, plan=plan)
 
 
 def _part(tensors: Tensors, number: int, classes: NDArray[Any], centered: bool) -> Moments:

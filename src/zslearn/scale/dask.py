@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._optional import require
-from zslearn.core.learner import Gathered, MomentPlan
+from zslearn.core.learner import FoldedMoments, MomentPlan
 from zslearn.core.moment_pass import Block, MomentPass
 from zslearn.core.threads import limit_blas
 from zslearn.encoders import remember_encoder
@@ -105,7 +105,7 @@ def pieces_of_files(paths: Sequence[Any]) -> tuple[Outline, list[Piece]]:
     return Outline(chain.n_features, present, chain.seen, chain.encoder), pieces
 
 
-def gather_piece(piece: Piece, plan: MomentPlan) -> Gathered:
+def gather_piece(piece: Piece, plan: MomentPlan) -> FoldedMoments:
     """Sum up one piece of the data, in one thread."""
     source = piece.opened()
     under_way = MomentPass(plan, source.n_features)
@@ -115,7 +115,7 @@ def gather_piece(piece: Piece, plan: MomentPlan) -> Gathered:
             under_way.set_origin(block)
             moved = Block(piece.first + block.first, block.X, block.y)
             under_way.add(under_way.contribution(moved))
-    return under_way.gathered()
+    return under_way.folded()
 
 
 # Partial results that are added up by one task.
@@ -174,7 +174,7 @@ def fit_pieces(
     return estimator
 
 
-def add_parts(parts: list[Gathered]) -> Gathered:
+def add_parts(parts: list[FoldedMoments]) -> FoldedMoments:
     """Add partial results in their order."""
     return reduce(add, parts)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from zslearn._files import first_line, replacing
 from zslearn._parameters import Whole, check_value
 from zslearn._progress import progress_bar
-from zslearn.core.learner import Gathered, MomentLearner, MomentPlan
+from zslearn.core.learner import FoldedMoments, MomentLearner, MomentPlan
 from zslearn.core.moment_pass import Block, MomentPass
 from zslearn.core.moments import PIECE_ROWS
 from zslearn.core.threads import map_in_order, n_threads
@@ -163,7 +163,7 @@ def run_pass(
     block_rows: int | None = None,
     checkpoint: Checkpoint | None = None,
     progress: bool = False,
-) -> Gathered:
+) -> FoldedMoments:
     """Read all blocks of a source and return what they add up to, labeled by class names."""
     size = checked_block_rows(block_rows, source.n_features, plan)
     under_way = MomentPass(stored_plan(plan, source), source.n_features)
@@ -184,12 +184,12 @@ def run_pass(
             if checkpoint is not None and under_way.n_blocks:
                 checkpoint.write(identity, under_way.state())
             raise
-    return named(under_way.gathered(), plan, source)
+    return named(under_way.folded(), plan, source)
 
 
-def named(gathered: Gathered, plan: MomentPlan, source: Source) -> Gathered:
+def named(folded: FoldedMoments, plan: MomentPlan, source: Source) -> FoldedMoments:
     """Put class names in place of the labels of a source that numbers its classes."""
-    return gathered if source.names is None else gathered.named(source.names, plan)
+    return folded if source.names is None else folded.named(source.names, plan)
 
 
 def checked_block_rows(block_rows: int | None, n_features: int, plan: MomentPlan) -> int:
@@ -293,7 +293,7 @@ def fit_batches(
     """
     noted = _as_checkpoint(checkpoint)
     source = open_source(data, y)
-    gathered = gather(
+    folded = gather(
         estimator,
         source,
         classes=classes,
@@ -302,7 +302,7 @@ def fit_batches(
         checkpoint=noted,
         progress=progress,
     )
-    estimator.learn(gathered)
+    estimator.learn(folded)
     remember_encoder(estimator, source.encoder)
     if noted is not None:
         noted.remove()
@@ -319,7 +319,7 @@ def gather(
     validation_rows: int | None = None,
     checkpoint: CheckpointLike = None,
     progress: bool = False,
-) -> Gathered:
+) -> FoldedMoments:
     """Gather what an estimator learns from, from all or a part of the data.
 
     Results gathered from several parts add up: ``estimator.learn(a + b)`` is the model of both.
@@ -340,7 +340,7 @@ def gather(
 
     Returns
     -------
-    Gathered
+    FoldedMoments
 
     Examples
     --------

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from zslearn._optional import warn_renamed
 from zslearn._parameters import Constraint, Either, Seed, Whole, check_parameters
 from zslearn._pipelines import last_step
-from zslearn.core.fitting import all_or_nothing
+from zslearn.core.fitting import fit_method
 from zslearn.core.learner import MomentLearner
 from zslearn.core.nearest import SCORE_BYTES, well_scaled
 from zslearn.core.rows import (
@@ -29,7 +29,7 @@ from zslearn.core.rows import (
     is_small_finite_array,
     plain_labels,
 )
-from zslearn.core.threads import ForkSafeLock, limits_blas
+from zslearn.core.threads import ForkSafeLock
 from zslearn.exceptions import (
     InvalidInputError,
     InvalidTypeError,
@@ -538,8 +538,7 @@ class ZeroShotMethod(ZeroShotClassifier):
     seen_signatures_: NDArray
 
     @refuses_sample_weight
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any) -> ZeroShotMethod:
         """Learn from samples of the seen classes.
 

@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from zslearn._parameters import Either, Instance, Number, Whole, check_parameters
 from zslearn._pipelines import frozen, last_step, steps_before
 from zslearn.core.confidence import MEASURES
-from zslearn.core.fitting import all_or_nothing
-from zslearn.core.threads import limits_blas
+from zslearn.core.fitting import fit_method
 from zslearn.model_selection import ClassKFold
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import CLASSIFIER, ZeroShotClassifier
@@ -211,8 +210,7 @@ class CalibratedStacking(ZeroShotClassifier):
         return self.gamma_
 
     @refuses_sample_weight
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any) -> CalibratedStacking:
         """Fit the classifier on all training data and learn bias, temperature and threshold.
 

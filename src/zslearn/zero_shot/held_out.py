@@ -14,7 +14,7 @@ from zslearn._parameters import Constraint, Number, Numbers
 from zslearn._pipelines import features_of, last_step
 from zslearn.core.confidence import (
     MEASURES,
-    Labelled,
+    LabeledScores,
     confidence_measures,
     fit_confidence,
     fit_temperature,
@@ -63,12 +63,12 @@ class HeldOut:
         """Return the classes that a setting, "all" or "unseen", allows as answers."""
         return self.classes if setting == "all" else self.unseen
 
-    def labelled(self, setting: str, gamma: float) -> Labelled:
+    def labeled_scores(self, setting: str, gamma: float) -> LabeledScores:
         """Return biased scores of the samples whose class is a candidate, sides of equal weight."""
         candidates = self.candidates(setting)
         rows = np.isin(self.y, candidates)
         truth = np.searchsorted(candidates, self.y[rows])
-        return Labelled(self.biased(candidates, gamma)[rows], truth, self.side_weights(rows))
+        return LabeledScores(self.biased(candidates, gamma)[rows], truth, self.side_weights(rows))
 
     def biased(self, candidates: NDArray[Any], gamma: float) -> NDArray[Any]:
         """Return scores of sorted candidates, those of seen ones lower by the bias."""
@@ -129,7 +129,7 @@ def learned_temperatures(folds: Sequence[HeldOut], gamma: float) -> dict[str, fl
     """Return the temperature of each setting; that of all candidates, or 1, where there is none."""
     learned: dict[str, float] = {}
     for setting in CANDIDATE_SETTINGS:
-        parts = [fold.labelled(setting, gamma) for fold in folds]
+        parts = [fold.labeled_scores(setting, gamma) for fold in folds]
         parts = [part for part in parts if part.scores.shape[1] > 1]
         learned[setting] = fit_temperature(parts) if parts else learned.get("all", 1.0)
     return learned

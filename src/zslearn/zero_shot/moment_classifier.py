@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._parameters import check_parameters
-from zslearn.core.fitting import all_or_nothing
-from zslearn.core.learner import Gathered, MomentLearner, MomentPlan, gather_rows
+from zslearn.core.fitting import all_or_nothing, fit_method
+from zslearn.core.learner import FoldedMoments, MomentLearner, MomentPlan, gather_rows
 from zslearn.core.moments import Moments
 from zslearn.core.rows import RowTransform, checked_weights, without_weightless
-from zslearn.core.threads import limit_blas_for, limits_blas
+from zslearn.core.threads import limit_blas_for
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features, NormalizedMethod
@@ -57,12 +57,12 @@ class MomentClassifier(MomentLearner, NormalizedMethod):
         return MomentPlan(transform, chooses=chooses, classes=names, folds=tuple(folds))
 
     @all_or_nothing
-    def learn(self, gathered: Gathered | Moments) -> Self:
+    def learn(self, moments: FoldedMoments | Moments) -> Self:
         """Learn from moments, choosing parameters by folds if there are any.
 
         Parameters
         ----------
-        gathered : Gathered or Moments
+        moments : FoldedMoments or Moments
             What a pass by `moment_plan` found, or raw moments, labeled by class names, of rows
             that were transformed as `moment_plan` says. Without folds, parameters left to "cv" take
             a default multiple of the scale of the data.
@@ -72,41 +72,40 @@ class MomentClassifier(MomentLearner, NormalizedMethod):
         self
             The fitted classifier.
         """
-        return self._learn_named(gathered, None)
+        return self._learn_named(moments, None)
 
     def _learn_named(
-        self, gathered: Gathered | Moments, table: Signatures | None, least: int = 2
+        self, folded: FoldedMoments | Moments, table: Signatures | None, least: int = 2
     ) -> Self:
         """Learn with the signatures given at construction, or with a table grown since."""
         check_parameters(self)
-        if isinstance(gathered, Moments):
-            gathered = Gathered((gathered,))
-        self._check_gathered(gathered, least)
-        several = len(gathered.total.classes) > 1
-        self._warn_if_constant(several and gathered.total.constant)
-        self.n_features_in_ = gathered.n_features
-        self.seen_classes_ = gathered.total.classes
+        if isinstance(folded, Moments):
+            folded = FoldedMoments((folded,))
+        self._check_folded(folded, least)
+        several = len(folded.total.classes) > 1
+        self._warn_if_constant(several and folded.total.constant)
+        self.n_features_in_ = folded.n_features
+        self.seen_classes_ = folded.total.classes
         self._set_signatures(self.seen_classes_, table)
-        with limit_blas_for(float(gathered.total.n_features) ** 3):
-            self._learn(gathered.numbered(self.seen_classes_))
+        with limit_blas_for(float(folded.total.n_features) ** 3):
+            self._learn(folded.numbered(self.seen_classes_))
         return self
 
-    def _check_gathered(self, gathered: Gathered, least: int) -> None:
-        total = gathered.total
+    def _check_folded(self, folded: FoldedMoments, least: int) -> None:
+        total = folded.total
         if total.centered or len(total.classes) < least:
             raise InvalidInputError(
                 "learn needs raw moments (centered=False) of at least two classes; got "
                 f"{'centered' if total.centered else 'raw'} ones of {len(total.classes)}."
             )
         wanted = self._moment_transform()
-        if gathered.plan is not None and gathered.plan.transform != wanted:
+        if folded.plan is not None and folded.plan.transform != wanted:
             raise InvalidInputError(
-                f"the moments are of rows transformed by {gathered.plan.transform}; "
+                f"the moments are of rows transformed by {folded.plan.transform}; "
                 f"{type(self).__name__} needs {wanted}. Gather them again."
             )
 
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from samples of the seen classes.
 
@@ -156,5 +155,5 @@ class MomentClassifier(MomentLearner, NormalizedMethod):
         """Whether parameters are left to be chosen by folds of classes."""
 
     @abstractmethod
-    def _learn(self, gathered: Gathered) -> None:
+    def _learn(self, folded: FoldedMoments) -> None:
         """Learn from moments whose classes are numbered as in `seen_classes_`."""

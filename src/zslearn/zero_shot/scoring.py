@@ -20,7 +20,7 @@ from zslearn._optional import warn_renamed
 from zslearn._parameters import Constraint
 from zslearn.core.confidence import MEASURES, confidence_measures, learned_confidence
 from zslearn.core.nearest import Targets, unit_rows
-from zslearn.core.rows import is_small_finite_array
+from zslearn.core.rows import is_small_finite_array, signed_power
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import check_features
@@ -332,7 +332,7 @@ class LinearForm:
             X = step.transform(X)
         rows = unit_rows(X) if self.feature_norm == "l2" else X
         if self.power != 1.0:
-            rows = np.sign(rows) * np.abs(rows) ** self.power
+            rows = signed_power(rows, self.power)
             rows = unit_rows(rows) if self.feature_norm == "l2" else rows
         parts = [
             targets.scores(rows if coef is None else rows @ coef.T)

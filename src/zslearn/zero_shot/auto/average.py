@@ -17,9 +17,8 @@ from zslearn._pipelines import (
     set_signatures,
     steps_before,
 )
-from zslearn.core.fitting import all_or_nothing
+from zslearn.core.fitting import fit_method
 from zslearn.core.rows import LazyRows
-from zslearn.core.threads import limits_blas
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import CLASSIFIER, Features, ZeroShotMethod
@@ -121,8 +120,7 @@ class AverageClassifier(ZeroShotMethod):
         )
 
     @refuses_sample_weight
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any) -> AverageClassifier:
         """Fit every member.
 

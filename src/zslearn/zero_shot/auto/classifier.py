@@ -17,8 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from zslearn._parameters import Either, Number, Whole, check_parameters
 from zslearn._pipelines import frozen, last_step, steps_before
 from zslearn._progress import progress_bar, report
-from zslearn.core.fitting import all_or_nothing
-from zslearn.core.threads import limits_blas
+from zslearn.core.fitting import fit_method
 from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnWarning
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.auto.averaging import with_averages
@@ -176,8 +175,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         return Leaderboard(self.judged_)
 
     @refuses_sample_weight
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def fit(self, X: Any, y: Any) -> AutoZeroShotClassifier:
         """Judge the members and fit the one taken on all rows.
 

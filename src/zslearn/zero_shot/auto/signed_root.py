@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from zslearn.core.rows import signed_power
 
 
 class SignedRoot(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -49,12 +50,8 @@ class SignedRoot(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         {ndarray, sparse matrix} of shape (n_samples, n_features)
         """
         check_is_fitted(self, "n_features_in_")
-        X = validate_data(
-            self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32], copy=True
-        )
-        values = X.data if sparse.issparse(X) else X
-        np.copysign(np.sqrt(np.abs(values)), values, out=values)
-        return X
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        return signed_power(X, 0.5)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

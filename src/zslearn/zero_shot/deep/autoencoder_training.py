@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from zslearn.core.confidence import Labelled, fit_temperature
+from zslearn.core.confidence import LabeledScores, fit_temperature
 from zslearn.zero_shot.deep.training import Course, train
 from zslearn.zero_shot.deep.two_sides import decoder_of, encoder_of, through
 from zslearn.zero_shot.deep.weights import Arrays, to_arrays, to_tensors
@@ -236,7 +236,7 @@ def _temperature(
     Z, y = (part[some.to(part.device)] for part in rows)
     with torch.no_grad():
         scores = class_scores(weights, encode(weights, Z), Z, S, recipe).cpu().double().numpy()
-    return fit_temperature([Labelled(scores, y.cpu().numpy(), np.ones(len(scores)))])
+    return fit_temperature([LabeledScores(scores, y.cpu().numpy(), np.ones(len(scores)))])
 
 
 def _compared(queries: torch.Tensor, classes: torch.Tensor, metric: str) -> torch.Tensor:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import unit_rows
+from zslearn.core.rows import signed_power
 from zslearn.core.whitening import WithinClassCovariance
 
 # Directions in which class means differ by less than this share of the most are rounding.
@@ -94,7 +95,7 @@ class FeatureSpace:
     def features(self, X: NDArray) -> NDArray:
         """Rows in the space."""
         if self.power != 1.0:
-            X = np.sign(X) * np.abs(X) ** X.dtype.type(self.power)
+            X = signed_power(X, self.power)
             X = unit_rows(X) if self.unit else X
         if self.whitening is None or self.feature_mean is None:
             return X

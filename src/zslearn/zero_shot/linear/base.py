@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._parameters import Either
-from zslearn.core.learner import Gathered
+from zslearn.core.learner import FoldedMoments
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import (
     METRICS,
@@ -102,8 +102,8 @@ class LinearZeroShotClassifier(MomentClassifier, PenalizedClassifier):
     def _chooses(self) -> bool:
         return any(is_cv(getattr(self, name)) for name in self._penalties)
 
-    def _learn(self, gathered: Gathered) -> None:
-        units = self._units(gathered.total)
+    def _learn(self, folded: FoldedMoments) -> None:
+        units = self._units(folded.total)
         points = self._points(units)
         values = self._values(points)
         rule = (self._direction, self.metric)
@@ -112,12 +112,12 @@ class LinearZeroShotClassifier(MomentClassifier, PenalizedClassifier):
             return self._vectors(train, seen, rows, values)
 
         def judge(fold: int) -> NDArray:
-            return fold_accuracy(gathered, fold, self.seen_signatures_, vectors, [rule])[0]
+            return fold_accuracy(folded, fold, self.seen_signatures_, vectors, [rule])[0]
 
-        folds = range(len(gathered.parts)) if gathered.has_folds else ()
+        folds = range(len(folded.parts)) if folded.has_folds else ()
         default = self._default(units)
         self._use(choose_parameters(self, points, folds, judge, default=default))
-        self.coef_ = gathered.lifted(self._solved(gathered.total))
+        self.coef_ = folded.lifted(self._solved(folded.total))
 
     def represent(self, rows: Features) -> Features:
         comparison = Comparison.of(self.metric)

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from zslearn._parameters import Constraint, Either, Number, Numbers
-from zslearn.core.fitting import all_or_nothing
-from zslearn.core.learner import Gathered
+from zslearn.core.fitting import fit_method
+from zslearn.core.learner import FoldedMoments
 from zslearn.core.linear_maps import autoencoder_equation, lam_grid, unit_lam
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import (
@@ -26,7 +26,6 @@ from zslearn.core.nearest import (
 from zslearn.core.paths import fold_accuracy
 from zslearn.core.rows import checked_weights, without_weightless
 from zslearn.core.sylvester import Method
-from zslearn.core.threads import limits_blas
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
@@ -161,8 +160,7 @@ class SAEClassifier(MomentClassifier):
         self.solver = solver
 
     @available_if(_takes_batches)
-    @all_or_nothing
-    @limits_blas
+    @fit_method
     def partial_fit(
         self,
         X: Any,
@@ -212,27 +210,27 @@ class SAEClassifier(MomentClassifier):
         return self
 
     def _learn_named(
-        self, gathered: Gathered | Moments, table: Signatures | None, least: int = 2
+        self, folded: FoldedMoments | Moments, table: Signatures | None, least: int = 2
     ) -> Self:
-        super()._learn_named(gathered, table, least)
+        super()._learn_named(folded, table, least)
         # Further batches can be added only to plain moments.
-        self._moments = gathered if isinstance(gathered, Moments) else None
+        self._moments = folded if isinstance(folded, Moments) else None
         return self
 
     def _chooses(self) -> bool:
         return is_cv(self.lam)
 
-    def _learn(self, gathered: Gathered) -> None:
+    def _learn(self, folded: FoldedMoments) -> None:
         self._moments = self._announced = None
-        named = [self.seen_classes_[part.classes] for part in gathered.parts]
-        self.folds_ = named if gathered.has_folds else []
-        self._choose_lam(gathered)
+        named = [self.seen_classes_[part.classes] for part in folded.parts]
+        self.folds_ = named if folded.has_folds else []
+        self._choose_lam(folded)
         equation = autoencoder_equation(
-            gathered.total, self.seen_signatures_, max(self.lam_.values()), self.solver
+            folded.total, self.seen_signatures_, max(self.lam_.values()), self.solver
         )
-        self.coef_encode_ = gathered.lifted(equation.coef(self.lam_["encode"]))
+        self.coef_encode_ = folded.lifted(equation.coef(self.lam_["encode"]))
         same = self.lam_["encode"] == self.lam_["decode"]
-        decode = self.coef_encode_ if same else gathered.lifted(equation.coef(self.lam_["decode"]))
+        decode = self.coef_encode_ if same else folded.lifted(equation.coef(self.lam_["decode"]))
         self.coef_decode_ = decode
 
     @property
@@ -282,7 +280,7 @@ class SAEClassifier(MomentClassifier):
     def _ways(self) -> tuple[Direction, ...]:
         return tuple(way for way in WAYS if self.direction in (way, "both"))
 
-    def _choose_lam(self, gathered: Gathered) -> None:
+    def _choose_lam(self, folded: FoldedMoments) -> None:
         """Set `lam_` and what it was chosen by."""
         self.cv_results_: dict[str, Any] | None = None
         self.best_params_: dict[str, Any] = {}
@@ -290,26 +288,26 @@ class SAEClassifier(MomentClassifier):
             given = self.lam if isinstance(self.lam, Mapping) else dict.fromkeys(WAYS, self.lam)
             self.lam_ = {way: float(given[way]) for way in WAYS}
             return
-        if gathered.has_folds:
-            self._search_lam(gathered)
+        if folded.has_folds:
+            self._search_lam(folded)
         else:
-            value = DEFAULT_RELATIVE_LAM * unit_lam(gathered.total, self.seen_signatures_)
+            value = DEFAULT_RELATIVE_LAM * unit_lam(folded.total, self.seen_signatures_)
             self.lam_ = dict.fromkeys(WAYS, value)
         both = self.direction == "both"
         self.best_params_ = {"lam": dict(self.lam_) if both else self.lam_[self.direction]}
 
-    def _search_lam(self, gathered: Gathered) -> None:
+    def _search_lam(self, folded: FoldedMoments) -> None:
         """Choose λ of both directions, whose curves share all but a few products."""
-        lams = lam_grid(self.lams, gathered.total, self.seen_signatures_)
+        lams = lam_grid(self.lams, folded.total, self.seen_signatures_)
 
         def decode(train: Moments, seen: NDArray, rows: NDArray) -> NDArray:
             equation = autoencoder_equation(train, seen, float(lams.max()), self.solver)
             return equation.prototypes(rows, lams)
 
         rules = [(way, self.metric) for way in WAYS]
-        folds = range(len(gathered.parts))
+        folds = range(len(folded.parts))
         curves = [
-            fold_accuracy(gathered, fold, self.seen_signatures_, decode, rules) for fold in folds
+            fold_accuracy(folded, fold, self.seen_signatures_, decode, rules) for fold in folds
         ]
         points: list[Point] = [{"lam": float(lam)} for lam in lams]
         found: dict[str, Choice] = {

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from zslearn._parameters import Either, Number, Numbers, Whole
 from zslearn.core.fitting import all_or_nothing
@@ -18,14 +17,13 @@ from zslearn.core.kernels import (
     SignatureKernels,
     deviations_from_mean,
     mixture_contributions,
-    signed_root,
     terms_with_roots,
 )
-from zslearn.core.learner import Gathered, gather_rows
+from zslearn.core.learner import FoldedMoments, gather_rows
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Targets, unit_rows
 from zslearn.core.row_space import RowBasis, reduced
-from zslearn.core.rows import RowTransform
+from zslearn.core.rows import RowTransform, signed_power
 from zslearn.core.whitening import WithinClassCovariance
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features
@@ -192,12 +190,12 @@ class PrototypeRegression(MomentClassifier):
         self.random_state = random_state
 
     @all_or_nothing
-    def learn(self, gathered: Gathered | Moments) -> Self:
+    def learn(self, moments: FoldedMoments | Moments) -> Self:
         """Learn from moments, choosing all parameters but `power` by folds if there are any.
 
         Parameters
         ----------
-        gathered : Gathered or Moments
+        moments : FoldedMoments or Moments
             What a pass by `moment_plan` found: of ``sign(x)|x|^power`` scaled as `feature_norm`
             says, with the classes dealt to folds once and 0.5 for ``power="cv"``. Or raw moments of
             rows transformed in the same way; power, shrinkage, bandwidth and ridge must then be
@@ -208,12 +206,12 @@ class PrototypeRegression(MomentClassifier):
         self
         """
         needed = ("power", "shrinkage", "bandwidth", "ridge")
-        if isinstance(gathered, Moments) and any(is_cv(getattr(self, name)) for name in needed):
+        if isinstance(moments, Moments) and any(is_cv(getattr(self, name)) for name in needed):
             raise InvalidInputError(
                 "plain moments need numbers for power, shrinkage, bandwidth and ridge; 'cv' needs "
                 "samples, so choose them by fit on a part of the data first."
             )
-        return super().learn(gathered)
+        return super().learn(moments)
 
     def _fit(self, X: Features, y: NDArray[np.intp], weights: NDArray | None = None) -> None:
         deals = list(self._deals(y))
@@ -224,7 +222,7 @@ class PrototypeRegression(MomentClassifier):
             return reduced(self._powered(X, power))
 
         @lru_cache(maxsize=1)
-        def gather(power: float, deal: int | None) -> Gathered:
+        def gather(power: float, deal: int | None) -> FoldedMoments:
             rows, basis = powered(power)
             folds = () if deal is None else deals[deal]
             return gather_rows(rows, y, folds, weights, basis=basis)
@@ -233,11 +231,11 @@ class PrototypeRegression(MomentClassifier):
         last = len(deals) - 1 if deals and self._chooses_kernels() else None
         self._solve(gather(self.power_, last), settings)
 
-    def _learn(self, gathered: Gathered) -> None:
+    def _learn(self, folded: FoldedMoments) -> None:
         power = self._moment_transform().power
         spaces = [s for s in grid_points(self, SPACES) if s["power"] == power]
-        settings = self._choose(lambda *_: gathered, spaces, int(gathered.has_folds))
-        self._solve(gathered, settings)
+        settings = self._choose(lambda *_: folded, spaces, int(folded.has_folds))
+        self._solve(folded, settings)
 
     def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
         s = self._unit_signatures([name], vector[None])[0]
@@ -247,7 +245,7 @@ class PrototypeRegression(MomentClassifier):
             self.seen_signatures_, self._blocks_of(), self.kernel_scales_, self.kernels_
         )
         both = mixture_contributions(
-            np.append(s, signed_root(s)),
+            np.append(s, signed_power(s, 0.5)),
             list(zip(terms, self.regression_, strict=True)),
             answers,
             self.dual_gram_,
@@ -316,15 +314,15 @@ class PrototypeRegression(MomentClassifier):
         )
         return mixed
 
-    def _solve(self, gathered: Gathered, settings: KernelSettings) -> None:
+    def _solve(self, folded: FoldedMoments, settings: KernelSettings) -> None:
         """Set the class means, and the regressions of all settings with the same kernel as one."""
-        covariance = WithinClassCovariance.of(gathered.total, gathered.n_features)
-        means = gathered.total.class_means
+        covariance = WithinClassCovariance.of(folded.total, folded.n_features)
+        means = folded.total.class_means
         center = means.mean(axis=0)
         (whitened,) = covariance.solved(means - center, [self.shrinkage_])
         self.dual_gram_ = whitened @ (means - center).T
         self.dual_shift_ = whitened @ center
-        self.dual_coef_ = gathered.lifted(whitened)
+        self.dual_coef_ = folded.lifted(whitened)
         S, kernels = self.seen_signatures_, self._signature_kernels()
         self.kernels_, self.regression_ = settings.mean_regressions(kernels.between(S, S))
 
@@ -368,13 +366,13 @@ class PrototypeRegression(MomentClassifier):
                 self.best_params_[name] = listed if len(listed) > 1 else listed[0]
         return settings
 
-    def _curves(self, gathered: Gathered, deal: int, judge: FoldJudge) -> list[NDArray]:
+    def _curves(self, folded: FoldedMoments, deal: int, judge: FoldJudge) -> list[NDArray]:
         """Judge every kernel and ridge on each fold of a deal."""
         if self.setting == "generalized":
             return list(
-                judge.harmonic_means(gathered, self.shrinkage_, deal_seed(self.random_state, deal))
+                judge.harmonic_means(folded, self.shrinkage_, deal_seed(self.random_state, deal))
             )
-        return list(judge.accuracies(gathered, [self.shrinkage_])[:, 0])
+        return list(judge.accuracies(folded, [self.shrinkage_])[:, 0])
 
     def _signature_kernels(self) -> SignatureKernels:
         return SignatureKernels(self._blocks_of(), self.kernel_scales_)
@@ -399,11 +397,7 @@ class PrototypeRegression(MomentClassifier):
         """``sign(x)|x|^power``, scaled again as `feature_norm` says."""
         if power == 1.0:
             return X
-        if sparse.issparse(X):
-            Z = X.copy()
-            Z.data = np.sign(X.data) * np.abs(X.data) ** power
-        else:
-            Z = np.sign(X) * np.abs(X) ** power
+        Z = signed_power(X, power)
         return unit_rows(Z) if self.feature_norm == "l2" else Z
 
     def _deals(self, y: NDArray[np.intp]) -> Iterator[Folds]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.core.kernels import SignatureDistances, SignatureKernels, ridge_weights
-from zslearn.core.learner import FoldMoments, Gathered
+from zslearn.core.learner import FoldedMoments, FoldMoments
 from zslearn.core.whitening import WhitenedSpace, WithinClassCovariance, whitened_spaces
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import stratified_holdout
@@ -34,7 +34,7 @@ HOLDOUT = 0.2
 
 Array = NDArray[np.float64]
 # Gathers the moments and rows of a deal of the classes to folds, for a power.
-Gather = Callable[[float, int], Gathered]
+Gather = Callable[[float, int], FoldedMoments]
 
 
 @dataclass(frozen=True)
@@ -211,17 +211,17 @@ class FoldJudge:
             found = self.accuracies(gather(power, 0), shrinkages)
             known |= {(power, shrinkage): found[:, i] for i, shrinkage in enumerate(shrinkages)}
 
-    def accuracies(self, gathered: Gathered, shrinkages: Sequence[float]) -> Array:
+    def accuracies(self, folded: FoldedMoments, shrinkages: Sequence[float]) -> Array:
         """Per-class accuracy on held-out classes, of shape (n_folds, n_shrinkages, n_settings)."""
-        folds = map(gathered.fold, range(len(gathered.parts)))
-        return np.stack([self._accuracies(fold, gathered, shrinkages) for fold in folds])
+        folds = map(folded.fold, range(len(folded.parts)))
+        return np.stack([self._accuracies(fold, folded, shrinkages) for fold in folds])
 
-    def harmonic_means(self, gathered: Gathered, shrinkage: float, state: int | None) -> Array:
+    def harmonic_means(self, folded: FoldedMoments, shrinkage: float, state: int | None) -> Array:
         """Harmonic mean of the accuracies on held-out classes and on held-out samples of others.
 
         Parameters
         ----------
-        gathered : Gathered
+        folded : FoldedMoments
             Moments by fold, and rows.
         shrinkage : float
             Of the space.
@@ -234,32 +234,30 @@ class FoldJudge:
             At the best bias of each fold and setting. A fold whose classes have no sample to
             spare is judged by the accuracy on held-out classes.
         """
-        labels: Any = gathered.y
+        labels: Any = folded.y
         _, spared = stratified_holdout(labels, share=HOLDOUT, random_state=state)
         curves = []
-        for number in range(len(gathered.parts)):
-            fold = gathered.fold(number, spared)
+        for number in range(len(folded.parts)):
+            fold = folded.fold(number, spared)
             if len(fold.known_rows):
-                curves.append(self._harmonic_means(fold, gathered, shrinkage))
+                curves.append(self._harmonic_means(fold, folded, shrinkage))
             else:
-                curves.append(self._accuracies(fold, gathered, [shrinkage])[0])
+                curves.append(self._accuracies(fold, folded, [shrinkage])[0])
         return np.stack(curves)
 
     def _accuracies(
-        self, fold: FoldMoments, gathered: Gathered, shrinkages: Sequence[float]
+        self, fold: FoldMoments, folded: FoldedMoments, shrinkages: Sequence[float]
     ) -> Array:
-        spaces = _spaces(fold, gathered, fold.rows, shrinkages)
+        spaces = _spaces(fold, folded, fold.rows, shrinkages)
         found = np.empty((len(spaces), len(self.settings.ridge)))
         for used, prototypes in self._prototypes(fold.train.classes, fold.classes):
             for i, space in enumerate(spaces):
                 found[i, used] = space.accuracies(prototypes, fold.truth, fold.weights)
         return found
 
-    def _harmonic_means(self, fold: FoldMoments, gathered: Gathered, shrinkage: float) -> Array:
+    def _harmonic_means(self, fold: FoldMoments, folded: FoldedMoments, shrinkage: float) -> Array:
         known = fold.train.classes
-        (space,) = _spaces(
-            fold, gathered, np.concatenate([fold.rows, fold.known_rows]), [shrinkage]
-        )
+        (space,) = _spaces(fold, folded, np.concatenate([fold.rows, fold.known_rows]), [shrinkage])
         truth = np.concatenate([fold.truth + len(known), fold.known_truth])
         weights = None
         if fold.weights is not None and fold.known_weights is not None:
@@ -292,8 +290,8 @@ def _best_space(
 
 
 def _spaces(
-    fold: FoldMoments, gathered: Gathered, rows: NDArray[np.intp], shrinkages: Sequence[float]
+    fold: FoldMoments, folded: FoldedMoments, rows: NDArray[np.intp], shrinkages: Sequence[float]
 ) -> list[WhitenedSpace]:
     """Spaces of some rows of a fold."""
-    covariance = WithinClassCovariance.of(fold.train, gathered.n_features)
+    covariance = WithinClassCovariance.of(fold.train, folded.n_features)
     return whitened_spaces(fold.train, covariance, fold.X[rows], shrinkages)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from zslearn.core.learner import Gathered, gather_rows
+from zslearn.core.learner import FoldedMoments, gather_rows
 from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments
 from zslearn.exceptions import InvalidInputError
@@ -59,4 +59,4 @@ def test_a_fold_of_many_rows_is_the_total_less_its_part(problem):
 def test_folds_need_rows():
     parts = Moments.of(np.eye(3), [0, 1, 2]), Moments.of(np.eye(3), [3, 4, 5])
     with pytest.raises(InvalidInputError, match="judged by rows that were kept"):
-        Gathered(parts).fold(0)
+        FoldedMoments(parts).fold(0)
