@@ -29,6 +29,7 @@ def parameter(
     tried: Sequence[Any] = (),
     fallback: Any = None,
     kw_only: bool = True,
+    init: bool = True,
 ) -> Any:
     """Declare a parameter of the constructor.
 
@@ -47,17 +48,20 @@ def parameter(
         What "cv" means without folds to choose by; the first value tried unless given.
     kw_only : bool, default=True
         Whether it must be named in a call.
+    init : bool, default=True
+        Whether the constructor takes it; if not, it is a constant of the class, which a derived
+        class may declare as a parameter.
 
     Returns
     -------
     dataclasses.Field
     """
     if len(tried):
-        allowed = Either("cv", *(() if allowed is None else (allowed,)))
+        allowed = None if allowed is None else Either("cv", allowed)
         fallback = tried[0] if fallback is None else fallback
     facts = {"allowed": allowed, "tried": tuple(tried) or None, "fallback": fallback}
     given = {name: fact for name, fact in facts.items() if fact is not None}
-    return dataclasses.field(default=default, kw_only=kw_only, metadata=given)
+    return dataclasses.field(default=default, kw_only=kw_only, init=init, metadata=given)
 
 
 def fitted(shape: str | None = None, *, init: Literal[False] = False) -> Any:
@@ -97,16 +101,17 @@ class Declared:
         )(cls)
         if written is None:
             _check_lines(cls, lines)
-            _put_first(cls, lines)
+            _put_nearest_first(cls)
         elif written is not cls:
             _refuse_unused(cls, lines, written)
         # A dataclass without a docstring gets its signature for one; the base's says more.
         cls.__doc__ = documented and _completed(inspect.cleandoc(documented), cls)
 
 
-def search_space(owner: object) -> dict[str, tuple[Any, ...]]:
-    """Return the values that "cv" chooses from, by parameter, in the order of declaration."""
-    return facts_of(type(owner), "tried")
+def search_space(owner: object, *names: str) -> dict[str, tuple[Any, ...]]:
+    """Return the values that "cv" chooses from, by parameter: of some, or of all as declared."""
+    tried = facts_of(type(owner), "tried")
+    return {name: tried[name] for name in names or tried}
 
 
 def fallbacks(owner: object) -> dict[str, Any]:
@@ -130,8 +135,11 @@ def _check_lines(cls: type, lines: Mapping[str, Any]) -> None:
                 f"{cls.__name__}.{field.name} is annotated and has no value; write parameter() if "
                 "the constructor takes it, fitted() if fit sets it, or make it a ClassVar."
             )
-        # Two bases that disagree, or a class attribute in place of a parameter.
-        if field.init and getattr(cls, field.name, MISSING) is not field.default:
+        # Of several bases a dataclass takes the field that the last one has, its own or inherited;
+        # and it does not see a class attribute in place of a parameter.
+        home = next(base for base in cls.__mro__ if field.name in inspect.get_annotations(base))
+        hidden = field.init and getattr(cls, field.name, MISSING) is not field.default
+        if hidden or vars(home)["__dataclass_fields__"][field.name] is not field:
             raise InvalidTypeError(
                 f"{cls.__name__}.{field.name} differs from the parameter that a base declares; "
                 f"declare it in {cls.__name__} too, {field.name}: ... = parameter(default=...)."
@@ -148,12 +156,12 @@ def _refuse_unused(cls: type, lines: Mapping[str, Any], written: type) -> None:
             )
 
 
-def _put_first(cls: type, own: Mapping[str, Any]) -> None:
-    """Show a class's own parameters before those it inherits, as its documentation does."""
+def _put_nearest_first(cls: type) -> None:
+    """Show a class's own parameters before those of its bases, as its documentation does."""
+    order = [name for base in cls.__mro__ for name in inspect.get_annotations(base)]
     constructor = vars(cls)["__init__"]
     signature = inspect.signature(constructor)
     itself, *taken = signature.parameters.values()
-    order = [*own, *signature.parameters]
     taken.sort(key=lambda one: (one.kind, order.index(one.name)))
     constructor.__signature__ = signature.replace(parameters=[itself, *taken])
 
@@ -171,14 +179,14 @@ def _completed(doc: str, cls: type) -> str:
     taken = inspect.signature(cls).parameters
     for title in ("Parameters", "Attributes"):
         own = _entries(sections[title])
-        inherited: dict[str, str] = {}
-        for base in bases:
-            inherited = inherited | {  # the nearest base describes it
-                name: entry
-                for name, entry in _entries(base[title]).items()
-                if name not in inherited
-            }
-        order = [*taken, *own] if title == "Parameters" else [*own, *inherited]
+        inherited: dict[str, str] = {}  # as the nearest base describes it
+        origin: dict[str, int] = {}  # the most distant one, whose docstring brought it
+        for distance, base in enumerate(bases):
+            entries = _entries(base[title])
+            inherited = entries | inherited
+            origin |= dict.fromkeys(entries, distance)
+        nearest_first = sorted(inherited, key=lambda name: origin[name])
+        order = [*taken, *own] if title == "Parameters" else [*own, *nearest_first]
         blocks: dict[tuple[str, str], list[str]] = {}
         for name in order:
             if name in own:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from zslearn._declared import search_space
 from zslearn.core.moments import Moments
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError
@@ -57,7 +58,7 @@ def test_the_chosen_penalty_is_the_best_of_the_path_and_beats_chance(data, metho
 @pytest.mark.parametrize("method", METHODS)
 def test_moments_alone_give_the_same_map(data, method):
     X, y = _seen(data)
-    fixed = {name: 0.3 for name in method._penalties}
+    fixed = {name: 0.3 for name in search_space(method())}
     clf = method(data.signatures, feature_norm=None, **fixed)
     W = clf.fit(X, y).coef_
     halves = Moments.of(X[::2], y[::2]) + Moments.of(X[1::2], y[1::2])
@@ -69,7 +70,7 @@ def test_fewer_samples_than_features(method):
     data = make_zero_shot(n_per_class=2, n_features=90, noise=0.1, random_state=0)
     X, y = _seen(data)
     X, y = X[:20], y[:20]
-    fixed = {name: 0.3 for name in method._penalties}
+    fixed = {name: 0.3 for name in search_space(method())}
     wide = method(data.signatures, feature_norm=None, **fixed).fit(X, y).coef_
     direct = method(data.signatures, feature_norm=None, **fixed).learn(Moments.of(X, y))
     np.testing.assert_allclose(wide, direct.coef_, atol=1e-8)

@@ -15,8 +15,9 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from zslearn._declared import Declared, fitted, parameter
 from zslearn._optional import warn_renamed
-from zslearn._parameters import Constraint, Either, Seed, Whole, check_parameters
+from zslearn._parameters import Constraint, Either, check_parameters
 from zslearn._pipelines import last_step
 from zslearn.core.fitting import fit_method
 from zslearn.core.learner import MomentLearner
@@ -86,7 +87,7 @@ _RENAMED = {
 }
 
 
-class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
+class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
     """The face of every zero-shot classifier: what is asked of it once it is fitted.
 
     Everything here stands on `scorer`, which answers, and `calibration`, which says how sure the
@@ -105,34 +106,17 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
     n_features_in_ : int
         Number of features.
     cv_results_ : dict or None
-        If parameters were chosen, the scores of every point tried, with scikit-learn's keys.
+        Held-out accuracy of every point tried, with scikit-learn's keys; None if nothing was
+        chosen.
     best_params_ : dict
         What was taken for the parameters left to "cv".
     """
 
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags()
-    # What each parameter may be; a method adds those of its own, and `fit` checks them all.
-    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "signatures": Either(None, SIGNATURES),
-        "feature_norm": Either("l2", None),
-        "signature_norm": Either("l2", None),
-        "cv": Whole(2),
-        "random_state": Seed(),
-        "verbose": Whole(0),
-    }
-    # Shapes of what `fit` learns, checked when a model is loaded: d features, k dimensions of
-    # signatures, c seen classes, other letters as they come; "" is a number; what is "optional" may
-    # be missing.
-    learned_shapes: ClassVar[Mapping[str, str | None]] = {
-        "seen_classes_": "names c",
-        "seen_signatures_": "c k",
-    }
-    signatures: Any
-    signatures_: Signatures
-    seen_classes_: NDArray
-    n_features_in_: int
-    cv_results_: dict[str, Any] | None
-    best_params_: dict[str, Any]
+    seen_classes_: NDArray = fitted("names c")
+    n_features_in_: int = fitted()
+    cv_results_: dict[str, Any] | None = fitted()
+    best_params_: dict[str, Any] = fitted()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -380,7 +364,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
                 "signatures= to add classes."
             )
         with _growing:
-            self.signatures_ = self.signatures_.append(new)
+            self.__dict__["signatures_"] = self.signatures_.append(new)
         return self
 
     def encode(self, X: Any) -> NDArray:
@@ -517,8 +501,7 @@ class ZeroShotClassifier(ClassifierMixin, BaseEstimator):
 class ZeroShotMethod(ZeroShotClassifier):
     """Base of methods that recognize classes by their signatures.
 
-    A method takes ``signatures`` as its first constructor parameter (None means one-hot signatures
-    of the training classes, an ordinary classifier) and provides
+    A method declares its parameters (`zslearn._declared`) and provides
 
     - ``_fit(X, y)``: learn from normalized features and class indices; ``self.seen_signatures_``
       holds the normalized signature of each index,
@@ -531,11 +514,18 @@ class ZeroShotMethod(ZeroShotClassifier):
     - ``linear_form(classes)``, if scores are products of features with class vectors.
 
     So a fitted method is its own scorer, see `zslearn.zero_shot.scoring.Scorer`.
+
+    Parameters
+    ----------
+    signatures : Signatures, dict or DataFrame, optional
+        One vector per class, for seen and unseen classes; None means one-hot.
     """
 
-    feature_norm: str | None = "l2"
-    signature_norm: str | None = "l2"
-    seen_signatures_: NDArray
+    signatures: Any = parameter(default=None, allowed=Either(None, SIGNATURES), kw_only=False)
+    signatures_: Signatures = fitted()
+    seen_signatures_: NDArray = fitted("c k")
+    feature_norm: str | None = parameter(default="l2", allowed=Either("l2", None), init=False)
+    signature_norm: str | None = parameter(default="l2", allowed=Either("l2", None), init=False)
 
     @refuses_sample_weight
     @fit_method
@@ -799,10 +789,18 @@ class ZeroShotMethod(ZeroShotClassifier):
 
 
 class NormalizedMethod(ZeroShotMethod):
-    """A method whose samples and signatures are scaled as its parameters say."""
+    """A method whose samples and signatures are scaled as its parameters say.
 
-    feature_norm: str | None
-    signature_norm: str | None
+    Parameters
+    ----------
+    feature_norm : {"l2", None}, default="l2"
+        Scale every sample to unit length, at fit and at prediction.
+    signature_norm : {"l2", None}, default="l2"
+        Scale every signature to unit length.
+    """
+
+    feature_norm: str | None = parameter(default="l2")
+    signature_norm: str | None = parameter(default="l2")
 
 
 CLASSIFIER = Constraint(

@@ -16,19 +16,16 @@ from zslearn.core.rows import RowTransform, checked_weights, without_weightless
 from zslearn.core.threads import limit_blas_for
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
-from zslearn.zero_shot.base import Features, NormalizedMethod
-from zslearn.zero_shot.search import folds_of_classes, parameter_folds
+from zslearn.zero_shot.base import Features
+from zslearn.zero_shot.search import SearchingMethod, folds_of_classes, parameter_folds
 
 
-class MomentClassifier(MomentLearner, NormalizedMethod):
+class MomentClassifier(MomentLearner, SearchingMethod):
     """A zero-shot classifier that needs class counts, class sums and the Gram matrix alone.
 
     A method says whether it chooses parameters (`_chooses`) and learns from moments by fold
     (`_learn`); `fit` gathers them from rows in memory.
     """
-
-    cv: int
-    random_state: int | None
 
     def moment_plan(self, classes: ArrayLike | None = None) -> MomentPlan:
         """Return what is to be gathered of the data.

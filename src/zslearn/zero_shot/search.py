@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from zslearn._declared import parameter
+from zslearn._parameters import Seed, Whole
 from zslearn.core.paths import mean_recall
 from zslearn.model_selection import Choice, ClassKFold, choose
+from zslearn.zero_shot.base import NormalizedMethod
 from zslearn.zero_shot.inputs import is_cv
 
 __all__ = [
@@ -20,6 +23,7 @@ __all__ = [
     "Choice",
     "Fold",
     "Point",
+    "SearchingMethod",
     "choose",
     "choose_parameters",
     "deal_seed",
@@ -65,6 +69,23 @@ class Fold:
         known, y_train = np.unique(y[train], return_inverse=True)
         new, y_held_out = np.unique(y[held_out], return_inverse=True)
         return cls(train, held_out, known, new, y_train, y_held_out)
+
+
+class SearchingMethod(NormalizedMethod):
+    """A method that chooses parameters left to "cv" by holding out classes.
+
+    What is tried stands where a parameter is declared; `choose_parameters` chooses.
+
+    Parameters
+    ----------
+    cv : int, default=5
+        Number of folds over classes.
+    random_state : int, default=0
+        Order in which classes are dealt to folds.
+    """
+
+    cv: int = parameter(default=5, allowed=Whole(2))
+    random_state: int | None = parameter(default=0, allowed=Seed())
 
 
 def choose_parameters(

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._declared import fallbacks, fitted, parameter, search_space
 from zslearn._parameters import Either
 from zslearn.core.learner import FoldedMoments
 from zslearn.core.moments import Moments
@@ -21,39 +22,34 @@ from zslearn.core.nearest import (
     ready_queries,
 )
 from zslearn.core.paths import fold_accuracy
-from zslearn.zero_shot.base import Features, NormalizedMethod
+from zslearn.zero_shot.base import Features
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import is_cv
 from zslearn.zero_shot.moment_classifier import MomentClassifier
 from zslearn.zero_shot.scoring import Branch, LinearForm
-from zslearn.zero_shot.search import Point, choose_parameters, grid_points
+from zslearn.zero_shot.search import Point, SearchingMethod, choose_parameters, grid_points
 
 
-class PenalizedClassifier(NormalizedMethod):
+class PenalizedClassifier(SearchingMethod):
     """A linear map with penalties.
 
-    A method names its penalties (`_penalties`, parameter to the scale-free values tried), what one
-    unit of each means (`_units`) and the class vectors of a grid of them (`_vectors`).
+    A method declares its penalties with the scale-free values tried, and says what one unit of each
+    means (`_units`) and what the class vectors of a grid of them are (`_vectors`).
     """
 
-    _penalties: ClassVar[Mapping[str, tuple[float, ...]]]
-    _defaults: ClassVar[Mapping[str, float]]  # scale-free, used with too few classes
+    metric: Metric = parameter(default="cosine", allowed=Either(*METRICS))
     _direction: ClassVar[Direction]
-    metric: Metric
-    parameter_constraints: ClassVar = {
-        "metric": Either(*METRICS),
-    }
 
     def _points(self, units: Mapping[str, float]) -> list[Point]:
         """Return the penalties to try, in units of the data, the last one varying fastest."""
-        tried = {name: np.asarray(v) * units[name] for name, v in self._penalties.items()}
+        tried = {name: np.asarray(v) * units[name] for name, v in search_space(self).items()}
         return grid_points(self, {name: values.tolist() for name, values in tried.items()})
 
     def _default(self, units: Mapping[str, float]) -> Point:
         """Return what is taken without a search: the numbers given, or defaults."""
         return {
             name: default * units[name] if is_cv(getattr(self, name)) else getattr(self, name)
-            for name, default in self._defaults.items()
+            for name, default in fallbacks(self).items()
         }
 
     def _use(self, point: Point) -> None:
@@ -62,7 +58,7 @@ class PenalizedClassifier(NormalizedMethod):
             setattr(self, f"{name}_", float(value))
 
     def _solved(self, moments: Moments) -> NDArray:
-        chosen = tuple(np.array([getattr(self, f"{name}_")]) for name in self._penalties)
+        chosen = tuple(np.array([getattr(self, f"{name}_")]) for name in search_space(self))
         rows = np.eye(self.seen_signatures_.shape[1])
         return self._vectors(moments, self.seen_signatures_, rows, chosen)[0]
 
@@ -77,7 +73,7 @@ class PenalizedClassifier(NormalizedMethod):
 
     def _values(self, points: list[Point]) -> tuple[NDArray, ...]:
         """Values of each penalty among the points of a grid, in their order."""
-        columns = ([point[name] for point in points] for name in self._penalties)
+        columns = ([point[name] for point in points] for name in search_space(self))
         return tuple(np.array(list(dict.fromkeys(column)), dtype=float) for column in columns)
 
 
@@ -88,19 +84,12 @@ class LinearZeroShotClassifier(MomentClassifier, PenalizedClassifier):
     ----------
     coef_ : ndarray of shape (n_dimensions, n_features)
         The map: ``S @ coef_`` are the class vectors in feature space.
-    cv_results_ : dict or None
-        Per-class accuracy of every point tried on held-out classes, with scikit-learn's keys;
-        None if nothing was chosen.
-    best_params_ : dict
-        What was taken for the penalties left to "cv".
     """
 
-    learned_shapes: ClassVar = {"coef_": "k d"}
-    cv: int = 5
-    random_state: int | None = 0
+    coef_: NDArray = fitted("k d")
 
     def _chooses(self) -> bool:
-        return any(is_cv(getattr(self, name)) for name in self._penalties)
+        return any(is_cv(getattr(self, name)) for name in search_space(self))
 
     def _learn(self, folded: FoldedMoments) -> None:
         units = self._units(folded.total)

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._declared import fitted, parameter
 from zslearn._parameters import Either, Number, Whole
 from zslearn.core.linear_maps import bilinear, mean_eigenvalue
 from zslearn.core.moments import Moments
-from zslearn.core.nearest import Targets, row_norms, scores
+from zslearn.core.nearest import Metric, Targets, row_norms, scores
 from zslearn.core.paths import path_accuracy, scoring_rule
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, dense
@@ -21,21 +22,36 @@ from zslearn.zero_shot.tags import ZeroShotTags
 
 # Entry of Y for the classes a sample does not belong to.
 CODINGS = {"signed": -1.0, "binary": 0.0}
-_DECADES = tuple(np.logspace(-3, 3, 7).tolist())
+# Multiples of the mean eigenvalue of the matrix that a penalty is added to.
+DECADES = tuple(np.logspace(-3, 3, 7).tolist())
 
 
-class BilinearClassifier(PenalizedClassifier):
-    """What ESZSL on features and on a kernel share: two penalties and the bilinear map."""
+class BilinearRegressionClassifier(PenalizedClassifier):
+    """What ESZSL on features and on a kernel share: two penalties and the bilinear map.
 
-    _penalties: ClassVar = {"gamma": _DECADES, "lam": _DECADES}
-    _defaults: ClassVar = {"gamma": 1.0, "lam": 1.0}
+    Parameters
+    ----------
+    gamma, lam : "cv" or float, default="cv"
+        γ and λ, for features and signatures normalized as below. "cv" chooses them by holding out
+        classes of the training data (samples, with one-hot signatures) on a grid of decades, from
+        shared decompositions.
+    coding : {"binary", "signed"}, default="binary"
+        Labels Y: 0/1 as in the authors' code, or −1/+1 as the paper writes. It matters: with −1
+        for every other class the mean signature dominates, and on CUB (150 seen classes,
+        EfficientNet features, both tuned) the accuracy falls from .58 to .38.
+
+    Attributes
+    ----------
+    gamma_, lam_ : float
+        Penalties used.
+    """
+
     _direction: ClassVar = "decode"
-    coding: str
-    parameter_constraints: ClassVar = {
-        "gamma": Either("cv", Number(above=0)),
-        "lam": Either("cv", Number(above=0)),
-        "coding": Either(*CODINGS),
-    }
+    gamma: float | str = parameter(
+        default="cv", allowed=Number(above=0), tried=DECADES, fallback=1.0
+    )
+    lam: float | str = parameter(default="cv", allowed=Number(above=0), tried=DECADES, fallback=1.0)
+    coding: str = parameter(default="binary", allowed=Either(*CODINGS))
 
     def _units(self, moments: Moments) -> dict[str, float]:
         seen = self.seen_signatures_
@@ -48,7 +64,7 @@ class BilinearClassifier(PenalizedClassifier):
         return grid.reshape(-1, *grid.shape[2:])
 
 
-class ESZSLClassifier(LinearZeroShotClassifier, BilinearClassifier):
+class ESZSLClassifier(LinearZeroShotClassifier, BilinearRegressionClassifier):
     """Embarrassingly simple zero-shot learning (Romera-Paredes and Torr, ICML 2015).
 
     ``min ‖X V Sᵀ − Y‖² + γ ‖V Sᵀ‖² + λ ‖X V‖² + γ λ ‖V‖²`` has the solution
@@ -57,35 +73,13 @@ class ESZSLClassifier(LinearZeroShotClassifier, BilinearClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
-    gamma, lam : "cv" or float, default="cv"
-        γ and λ, for features and signatures normalized as below. "cv" chooses them by holding out
-        classes of the training data (samples, with one-hot signatures) on a grid of decades, from
-        shared decompositions.
-    coding : {"binary", "signed"}, default="binary"
-        Labels Y: 0/1 as in the authors' code, or −1/+1 as the paper writes. It matters: with −1
-        for every other class the mean signature dominates, and on CUB (150 seen classes,
-        EfficientNet features, both tuned) the accuracy falls from .58 to .38.
     metric : {"dot", "cosine", "euclidean"}, default="dot"
         How the sample is compared with ``V s_c``; the paper takes the dot product.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    cv : int, default=5
-        Number of folds over classes.
-    random_state : int, default=0
-        Order in which classes are dealt to folds.
 
     Attributes
     ----------
-    gamma_, lam_ : float
-        Penalties used.
     coef_ : ndarray of shape (n_dimensions, n_features)
         Vᵀ.
-    cv_results_ : dict or None
-        Per-class accuracy of every point on held-out classes, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the penalties left to "cv".
 
     Examples
     --------
@@ -103,34 +97,13 @@ class ESZSLClassifier(LinearZeroShotClassifier, BilinearClassifier):
         reference="Romera-Paredes & Torr, ICML 2015"
     )
 
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        gamma: float | str = "cv",
-        lam: float | str = "cv",
-        coding: str = "binary",
-        metric: Any = "dot",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 5,
-        random_state: int | None = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.gamma = gamma
-        self.lam = lam
-        self.coding = coding
-        self.metric = metric
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.random_state = random_state
+    metric: Metric = parameter(default="dot")
 
 
 KERNELS = ("rbf", "precomputed")
 
 
-class KernelESZSLClassifier(BilinearClassifier):
+class KernelESZSLClassifier(BilinearRegressionClassifier):
     """ESZSL on a kernel (Romera-Paredes and Torr, ICML 2015, section on kernels).
 
     ``A = (K K + γ K)⁻¹ K Y S (SᵀS + λ I)⁻¹`` and the score of class c is ``k(x)ᵀ A s_c``. It is
@@ -143,26 +116,19 @@ class KernelESZSLClassifier(BilinearClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     kernel : {"rbf", "precomputed"}, default="rbf"
         ``exp(−‖x − x'‖² / width)``, or the kernel itself in place of X: of shape
-        (n_samples, n_samples) in `fit`, (n_samples, n_training_samples) afterwards.
+        (n_samples, n_samples) in `fit`, (n_samples, n_training_samples) afterwards, and never
+        normalized.
     width : float, default=0.5
         Of "rbf", in units of the mean squared distance between two samples.
     n_landmarks : int, default=1000
         Maximum number of training rows used as landmarks of the kernel.
-    gamma, lam : "cv" or float, default="cv"
-        γ and λ; "cv" chooses them by holding out classes, on a grid of decades.
-    coding, metric, feature_norm, signature_norm, random_state
-        As in `ESZSLClassifier`; a precomputed kernel is never normalized.
-    cv : int, default=3
-        Number of folds over classes.
+    metric : {"dot"}, default="dot"
+        How kernel values are compared with class vectors; there is no other way.
 
     Attributes
     ----------
-    gamma_, lam_ : float
-        Penalties used.
     rows_ : ndarray of shape (n_landmarks,)
         Rows of the training data that are landmarks.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
@@ -171,10 +137,6 @@ class KernelESZSLClassifier(BilinearClassifier):
         Squared length by which distances are divided.
     dual_ : ndarray of shape (n_dimensions, n_landmarks)
         Aᵀ: ``S @ dual_`` weighs the kernel values of a sample.
-    cv_results_ : dict or None
-        Held-out accuracy of every point tried, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -191,42 +153,14 @@ class KernelESZSLClassifier(BilinearClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         reference="Romera-Paredes & Torr, ICML 2015"
     )
-    parameter_constraints: ClassVar = {
-        "kernel": Either(*KERNELS),
-        "metric": Either("dot"),
-        "width": Number(above=0),
-        "n_landmarks": Whole(1),
-    }
-    learned_shapes: ClassVar = {"landmarks_": "m d", "dual_": "k m", "scale_": ""}
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        kernel: str = "rbf",
-        width: float = 0.5,
-        n_landmarks: int = 1000,
-        gamma: float | str = "cv",
-        lam: float | str = "cv",
-        coding: str = "binary",
-        metric: Any = "dot",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 3,
-        random_state: int | None = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.kernel = kernel
-        self.width = width
-        self.n_landmarks = n_landmarks
-        self.gamma = gamma
-        self.lam = lam
-        self.coding = coding
-        self.metric = metric
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.random_state = random_state
+    kernel: str = parameter(default="rbf", allowed=Either(*KERNELS))
+    width: float = parameter(default=0.5, allowed=Number(above=0))
+    n_landmarks: int = parameter(default=1000, allowed=Whole(1))
+    metric: Metric = parameter(default="dot", allowed=Either("dot"))
+    cv: int = parameter(default=3)
+    landmarks_: NDArray = fitted("m d")
+    dual_: NDArray = fitted("k m")
+    scale_: float = fitted("")
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X = dense(X)

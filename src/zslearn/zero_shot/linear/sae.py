@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
+from zslearn._declared import fallbacks, fitted, parameter, search_space
 from zslearn._parameters import Constraint, Either, Number, Numbers
 from zslearn.core.fitting import fit_method
 from zslearn.core.learner import FoldedMoments
-from zslearn.core.linear_maps import autoencoder_equation, lam_grid, unit_lam
+from zslearn.core.linear_maps import RELATIVE_LAMS, autoencoder_equation, checked_lams, unit_lam
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import (
     METRICS,
@@ -45,8 +46,6 @@ LAM_PER_DIRECTION = Constraint(
         and all(map(Number(above=0).allows, value.values()))
     ),
 )
-# Scale-free λ of the authors' demos, taken where there are too few classes to choose one.
-DEFAULT_RELATIVE_LAM = 0.2
 
 
 def _takes_batches(classifier: SAEClassifier) -> bool:
@@ -69,8 +68,6 @@ class SAEClassifier(MomentClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     lam : "cv", float or dict, default="cv"
         The paper's λ, for features and signatures normalized as below. "cv" chooses it for each
         direction by holding out classes of the training data (samples, with one-hot signatures);
@@ -79,14 +76,8 @@ class SAEClassifier(MomentClassifier):
         Where to compare; "both" averages the two scores.
     metric : {"cosine", "euclidean", "dot"}, default="cosine"
         How to compare.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
     lams : array-like of shape (n_lams,), optional
         Values of λ to try; by default 30 values spread over the scale of the data.
-    cv : int, default=5
-        Number of folds over classes.
-    random_state : int, default=0
-        Order in which classes are dealt to folds.
     solver : {"auto", "spectral", "tridiagonal"}, default="auto"
         See `zslearn.autoencoder.SemanticAutoencoder`.
 
@@ -120,44 +111,21 @@ class SAEClassifier(MomentClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         reference="Kodirov, Xiang & Gong, CVPR 2017"
     )
-    coef_encode_: NDArray
-    coef_decode_: NDArray
-    parameter_constraints: ClassVar = {
-        "lam": Either("cv", Number(above=0), LAM_PER_DIRECTION),
-        "direction": Either(*DIRECTIONS),
-        "metric": Either(*METRICS),
-        "lams": Either(None, Numbers(Number(above=0))),
-        "solver": Either("auto", "spectral", "tridiagonal"),
-    }
-    learned_shapes: ClassVar = {"coef_encode_": "k d", "coef_decode_": "k d"}
-    lam_: dict[str, float]
-    _moments: Moments | None
-    _announced: NDArray | None
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        lam: float | str | Mapping[str, float] = "cv",
-        direction: str = "decode",
-        metric: Metric = "cosine",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        lams: ArrayLike | None = None,
-        cv: int = 5,
-        random_state: int | None = 0,
-        solver: Method = "auto",
-    ) -> None:
-        self.signatures = signatures
-        self.lam = lam
-        self.direction = direction
-        self.metric = metric
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.lams = lams
-        self.cv = cv
-        self.random_state = random_state
-        self.solver = solver
+    lam: float | str | Mapping[str, float] = parameter(
+        default="cv",
+        allowed=Either(Number(above=0), LAM_PER_DIRECTION),
+        tried=RELATIVE_LAMS.tolist(),
+        fallback=0.2,  # of the authors' demos
+    )
+    direction: str = parameter(default="decode", allowed=Either(*DIRECTIONS))
+    metric: Metric = parameter(default="cosine", allowed=Either(*METRICS))
+    lams: ArrayLike | None = parameter(default=None, allowed=Either(None, Numbers(Number(above=0))))
+    solver: Method = parameter(default="auto", allowed=Either("auto", "spectral", "tridiagonal"))
+    coef_encode_: NDArray = fitted("k d")
+    coef_decode_: NDArray = fitted("k d")
+    lam_: dict[str, float] = fitted()
+    _moments: Moments | None = fitted()
+    _announced: NDArray | None = fitted()
 
     @available_if(_takes_batches)
     @fit_method
@@ -291,14 +259,18 @@ class SAEClassifier(MomentClassifier):
         if folded.has_folds:
             self._search_lam(folded)
         else:
-            value = DEFAULT_RELATIVE_LAM * unit_lam(folded.total, self.seen_signatures_)
+            value = fallbacks(self)["lam"] * unit_lam(folded.total, self.seen_signatures_)
             self.lam_ = dict.fromkeys(WAYS, value)
         both = self.direction == "both"
         self.best_params_ = {"lam": dict(self.lam_) if both else self.lam_[self.direction]}
 
     def _search_lam(self, folded: FoldedMoments) -> None:
         """Choose λ of both directions, whose curves share all but a few products."""
-        lams = lam_grid(self.lams, folded.total, self.seen_signatures_)
+        if self.lams is None:
+            scale_free = np.array(search_space(self)["lam"])
+            lams = scale_free * unit_lam(folded.total, self.seen_signatures_)
+        else:
+            lams = checked_lams(self.lams)
 
         def decode(train: Moments, seen: NDArray, rows: NDArray) -> NDArray:
             equation = autoencoder_equation(train, seen, float(lams.max()), self.solver)
