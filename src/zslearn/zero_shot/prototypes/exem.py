@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import NuSVR
 
+from zslearn._declared import fitted, parameter, search_space
 from zslearn._parameters import Either, Number, Whole
 from zslearn.core.kernels import kernel_ridge, rbf
 from zslearn.core.logistic import Axes
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores
-from zslearn.zero_shot.base import Features, NormalizedMethod, dense
+from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.search import (
     Fold,
     Point,
+    SearchingMethod,
     choose_parameters,
     grid_points,
     held_out_accuracy,
@@ -29,7 +31,7 @@ REGRESSORS = ("kernel ridge", "nu-svr")
 Statistics = tuple[NDArray, NDArray]
 
 
-class EXEMClassifier(NormalizedMethod):
+class EXEMClassifier(SearchingMethod):
     """Predicted exemplars (Changpinyo, Chao and Sha, ICCV 2017).
 
     Features are projected on their principal axes; a regression with an RBF kernel learns the mean
@@ -41,8 +43,6 @@ class EXEMClassifier(NormalizedMethod):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     n_axes : int, default=500
         Principal axes kept.
     regressor : {"kernel ridge", "nu-svr"}, default="kernel ridge"
@@ -56,12 +56,6 @@ class EXEMClassifier(NormalizedMethod):
         How a sample is compared with the predicted means.
     nu : float, default=0.5
         ν of "nu-svr".
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    cv : int, default=5
-        Number of folds over classes.
-    random_state : int, default=0
-        Order in which classes are dealt to folds.
 
     Attributes
     ----------
@@ -73,10 +67,6 @@ class EXEMClassifier(NormalizedMethod):
         The regression: ``k(s) dual_ + mean_`` is the predicted exemplar.
     deviation_ : ndarray of shape (n_axes,)
         Within-class deviation of each axis.
-    cv_results_ : dict or None
-        Held-out accuracy of every point tried, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -93,52 +83,21 @@ class EXEMClassifier(NormalizedMethod):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         reference="Changpinyo, Chao & Sha, ICCV 2017"
     )
-    _free: ClassVar = {
-        "width": (1.0, 0.3, 3.0, 10.0),
-        "ridge": (0.1, 0.003, 0.01, 0.03, 0.3),
-    }
-    parameter_constraints: ClassVar = {
-        "n_axes": Whole(1),
-        "regressor": Either(*REGRESSORS),
-        "width": Either("cv", Number(above=0)),
-        "ridge": Either("cv", Number(above=0)),
-        "metric": Either(*METRICS),
-        "nu": Number(above=0, most=1),
-    }
-    learned_shapes: ClassVar = {
-        "origin_": "d",
-        "axes_": "d p",
-        "dual_": "c p",
-        "mean_": "p",
-        "deviation_": "p",
-    }
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        n_axes: int = 500,
-        regressor: str = "kernel ridge",
-        width: float | str = "cv",
-        ridge: float | str = "cv",
-        metric: str = "std-euclidean",
-        nu: float = 0.5,
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 5,
-        random_state: int | None = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.n_axes = n_axes
-        self.regressor = regressor
-        self.width = width
-        self.ridge = ridge
-        self.metric = metric
-        self.nu = nu
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.random_state = random_state
+    n_axes: int = parameter(default=500, allowed=Whole(1))
+    regressor: str = parameter(default="kernel ridge", allowed=Either(*REGRESSORS))
+    width: float | str = parameter(
+        default="cv", allowed=Number(above=0), tried=(1.0, 0.3, 3.0, 10.0)
+    )
+    ridge: float | str = parameter(
+        default="cv", allowed=Number(above=0), tried=(0.1, 0.003, 0.01, 0.03, 0.3)
+    )
+    metric: str = parameter(default="std-euclidean", allowed=Either(*METRICS))
+    nu: float = parameter(default=0.5, allowed=Number(above=0, most=1))
+    origin_: NDArray = fitted("d")
+    axes_: NDArray = fitted("d p")
+    dual_: NDArray = fitted("c p")
+    mean_: NDArray = fitted("p")
+    deviation_: NDArray = fitted("p")
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X = dense(X)
@@ -148,7 +107,7 @@ class EXEMClassifier(NormalizedMethod):
         means = Moments.of(Z, y).class_means
         spreads = np.stack([Z[y == c].std(axis=0) for c in range(len(means))])
 
-        S, points = self.seen_signatures_, grid_points(self, self._free)
+        S, points = self.seen_signatures_, grid_points(self, search_space(self))
 
         def ranked(fold: Fold, point: Point) -> NDArray:
             known = S[fold.known]

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._parameters import Either, Number
+from zslearn._declared import fitted, parameter, search_space
+from zslearn._parameters import Number
 from zslearn.core.kernels import kernel_ridge, rbf
 from zslearn.core.moments import Moments
-from zslearn.zero_shot.base import Features, NormalizedMethod, dense
+from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.search import (
     Fold,
     Point,
+    SearchingMethod,
     choose_parameters,
     even_rows,
     grid_points,
@@ -29,7 +31,7 @@ Gaussians = tuple[NDArray, NDArray]
 _SEARCH_ROWS = 4000
 
 
-class GFZSLClassifier(NormalizedMethod):
+class GFZSLClassifier(SearchingMethod):
     """Generative framework for zero-shot learning (Verma and Rai, ECML 2017).
 
     Every class is a Gaussian with its own mean and its own variance of each feature. Kernel ridge
@@ -39,8 +41,6 @@ class GFZSLClassifier(NormalizedMethod):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     width : "cv" or float, default="cv"
         Of the kernel ``exp(−‖s − s'‖² / width)``, in units of the mean squared distance between two
         seen signatures.
@@ -52,12 +52,6 @@ class GFZSLClassifier(NormalizedMethod):
     floor : "cv" or float, default="cv"
         Added to every variance, in units of the mean within-class variance. The authors add 0.05
         in the units of their features, which breaks on features of another scale.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    cv : int, default=5
-        Number of folds over classes.
-    random_state : int, default=0
-        Order in which classes are dealt to folds.
 
     Attributes
     ----------
@@ -69,10 +63,6 @@ class GFZSLClassifier(NormalizedMethod):
         Their offsets; variances are in units of `unit_`.
     unit_ : float
         Mean within-class variance of a feature.
-    cv_results_ : dict or None
-        Held-out accuracy of every point tried, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -87,48 +77,17 @@ class GFZSLClassifier(NormalizedMethod):
     """
 
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(reference="Verma & Rai, ECML 2017")
-    _free: ClassVar = {
-        "width": (1.0, 3.0, 10.0),
-        "ridge": (0.1, 0.01, 0.03, 0.3),
-        "ridge_variance": (1e3, 1.0),
-        "floor": (0.1, 1.0),
-    }
-    parameter_constraints: ClassVar = {
-        "width": Either("cv", Number(above=0)),
-        "ridge": Either("cv", Number(above=0)),
-        "ridge_variance": Either("cv", Number(above=0)),
-        "floor": Either("cv", Number(above=0)),
-    }
-    learned_shapes: ClassVar = {
-        "mean_dual_": "c d",
-        "mean_": "d",
-        "log_variance_dual_": "c d",
-        "log_variance_": "d",
-        "unit_": "",
-    }
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        width: float | str = "cv",
-        ridge: float | str = "cv",
-        ridge_variance: float | str = "cv",
-        floor: float | str = "cv",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 5,
-        random_state: int | None = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.width = width
-        self.ridge = ridge
-        self.ridge_variance = ridge_variance
-        self.floor = floor
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.random_state = random_state
+    width: float | str = parameter(default="cv", allowed=Number(above=0), tried=(1.0, 3.0, 10.0))
+    ridge: float | str = parameter(
+        default="cv", allowed=Number(above=0), tried=(0.1, 0.01, 0.03, 0.3)
+    )
+    ridge_variance: float | str = parameter(default="cv", allowed=Number(above=0), tried=(1e3, 1.0))
+    floor: float | str = parameter(default="cv", allowed=Number(above=0), tried=(0.1, 1.0))
+    mean_dual_: NDArray = fitted("c d")
+    mean_: NDArray = fitted("d")
+    log_variance_dual_: NDArray = fitted("c d")
+    log_variance_: NDArray = fitted("d")
+    unit_: float = fitted("")
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X = dense(X)
@@ -139,7 +98,7 @@ class GFZSLClassifier(NormalizedMethod):
         rows = even_rows(y, _SEARCH_ROWS, np.random.default_rng(self.random_state))
         few, labels = X[rows].astype(np.float64), y[rows]
 
-        points = grid_points(self, self._free)
+        points = grid_points(self, search_space(self))
 
         def judge(fold: Fold) -> list[float]:
             known = fold.known

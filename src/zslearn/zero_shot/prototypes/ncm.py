@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import softmax
 
+from zslearn._declared import fitted, parameter, search_space
 from zslearn._parameters import Either, Number, Whole
 from zslearn._progress import report
 from zslearn.core.kernels import distance_unit
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import scores
-from zslearn.zero_shot.base import Features, NormalizedMethod, dense
+from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.search import (
     Fold,
+    SearchingMethod,
     choose_parameters,
     even_rows,
     grid_points,
@@ -30,7 +32,7 @@ LEARNED = ("ncmml", "whitened", "identity")
 _SEARCH_ROWS = 4000
 
 
-class NCMClassifier(NormalizedMethod):
+class NCMClassifier(SearchingMethod):
     """Nearest class mean with a learned metric (Mensink et al., ECCV 2012).
 
     ``P(c|x) ∝ exp(−½ ‖L (x − μ_c)‖²)`` is fitted to the seen classes; the mean of a new class is
@@ -47,8 +49,6 @@ class NCMClassifier(NormalizedMethod):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     learned : {"ncmml", "whitened", "identity"}, default="ncmml"
         How far the metric is learned.
     related : {"similar", "ancestors"}, default="similar"
@@ -61,12 +61,6 @@ class NCMClassifier(NormalizedMethod):
         Added to the within-class covariance, in units of its mean eigenvalue.
     max_iter : int, default=20
         Iterations of "ncmml"; few, because it soon fits the seen classes too well.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    cv : int, default=3
-        Number of folds over classes.
-    random_state : int, default=0
-        Order in which classes are dealt to folds.
     verbose : int, default=0
         1 reports each fold, 2 also each metric learned, on stderr.
 
@@ -80,10 +74,6 @@ class NCMClassifier(NormalizedMethod):
         Projected means of the seen classes.
     n_iter_ : int
         Bound on the iterations.
-    cv_results_ : dict or None
-        Held-out accuracy of every point tried, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -100,51 +90,24 @@ class NCMClassifier(NormalizedMethod):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, reference="Mensink, Verbeek, Perronnin & Csurka, ECCV 2012"
     )
-    _free: ClassVar = {"beta": (10.0, 3.0, 30.0, 100.0), "center": (False, True)}
-    parameter_constraints: ClassVar = {
-        "learned": Either(*LEARNED),
-        "related": Either(*RELATED),
-        "beta": Either("cv", Number(above=0)),
-        "center": Either("cv", True, False),
-        "shrinkage": Number(above=0),
-        "max_iter": Whole(1),
-    }
-    learned_shapes: ClassVar = {"metric_": "d p", "means_": "c p"}
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        learned: str = "ncmml",
-        related: str = "similar",
-        beta: float | str = "cv",
-        center: bool | str = "cv",
-        shrinkage: float = 1.0,
-        max_iter: int = 20,
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.learned = learned
-        self.related = related
-        self.beta = beta
-        self.center = center
-        self.shrinkage = shrinkage
-        self.max_iter = max_iter
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
+    learned: str = parameter(default="ncmml", allowed=Either(*LEARNED))
+    related: str = parameter(default="similar", allowed=Either(*RELATED))
+    beta: float | str = parameter(
+        default="cv", allowed=Number(above=0), tried=(10.0, 3.0, 30.0, 100.0)
+    )
+    center: bool | str = parameter(default="cv", allowed=Either(True, False), tried=(False, True))
+    shrinkage: float = parameter(default=1.0, allowed=Number(above=0))
+    max_iter: int = parameter(default=20, allowed=Whole(1))
+    cv: int = parameter(default=3)
+    verbose: int = parameter(default=0, allowed=Whole(0))
+    metric_: NDArray = fitted("d p")
+    means_: NDArray = fitted("c p")
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X = dense(X)
         rows = even_rows(y, _SEARCH_ROWS, np.random.default_rng(self.random_state))
         few, labels = X[rows], y[rows]
-        free = self._free if self.related == "similar" else {}
+        free = search_space(self) if self.related == "similar" else {}
         S, points = self.seen_signatures_, grid_points(self, free)
 
         def judge(fold: Fold) -> list[float]:

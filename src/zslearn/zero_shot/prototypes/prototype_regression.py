@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from zslearn._declared import fallbacks, fitted, parameter, search_space
 from zslearn._parameters import Either, Number, Numbers, Whole
 from zslearn.core.fitting import all_or_nothing
 from zslearn.core.kernels import (
@@ -51,6 +52,7 @@ from zslearn.zero_shot.search import (
 from zslearn.zero_shot.tags import ZeroShotTags
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+POSITIVE = Either(Number(above=0), Numbers(Number(above=0)))
 
 
 class PrototypeRegression(MomentClassifier):
@@ -99,14 +101,8 @@ class PrototypeRegression(MomentClassifier):
         What kernels and ridges are judged by: the accuracy on held-out classes, or its harmonic
         mean with that on held-out samples of the others, all classes being candidates. Choose the
         second for use with seen classes among the candidates, inside `CalibratedStacking`.
-    cv : int, default=5
-        Number of folds over classes.
     n_repeats : int, default=3
         How often the classes are dealt to folds anew; a single deal is a noisy judge.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length.
-    random_state : int, default=0
-        Order in which classes are dealt to folds.
 
     Attributes
     ----------
@@ -139,55 +135,28 @@ class PrototypeRegression(MomentClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         several_spaces=True, reference="zslearn; see docs/prototype_regression.md"
     )
-    parameter_constraints: ClassVar = {
-        "power": Either("cv", Number(above=0)),
-        "shrinkage": Either("cv", Number(least=0, most=1)),
-        "n_kernels": Either("cv", Whole(1, 2), Numbers(Whole(1, 2))),
-        "bandwidth": Either("cv", Number(above=0), Numbers(Number(above=0))),
-        "ridge": Either("cv", Number(above=0), Numbers(Number(above=0))),
-        "n_average": Whole(1),
-        "setting": Either("conventional", "generalized"),
-        "n_repeats": Whole(1),
-    }
-    learned_shapes: ClassVar = {
-        "dual_gram_": "c c",
-        "dual_shift_": "c",
-        "dual_coef_": "c d",
-        "kernels_": "b 2",
-        "regression_": "b c c",
-        "kernel_scales_": "2 s",
-    }
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        power: float | str = "cv",
-        shrinkage: float | str = "cv",
-        n_kernels: int | str | ArrayLike = "cv",
-        bandwidth: float | str | ArrayLike = "cv",
-        ridge: float | str | ArrayLike = "cv",
-        n_average: int = 20,
-        setting: str = "conventional",
-        cv: int = 5,
-        n_repeats: int = 3,
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        random_state: int | None = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.power = power
-        self.shrinkage = shrinkage
-        self.n_kernels = n_kernels
-        self.bandwidth = bandwidth
-        self.ridge = ridge
-        self.n_average = n_average
-        self.setting = setting
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.random_state = random_state
+    power: float | str = parameter(default="cv", allowed=Number(above=0), tried=(0.5, 1.0))
+    shrinkage: float | str = parameter(
+        default="cv", allowed=Number(least=0, most=1), tried=(0.9, 0.7, 0.5, 0.3, 0.1, 1.0)
+    )
+    n_kernels: int | str | ArrayLike = parameter(
+        default="cv", allowed=Either(Whole(1, 2), Numbers(Whole(1, 2))), tried=(1, 2)
+    )
+    bandwidth: float | str | ArrayLike = parameter(
+        default="cv", allowed=POSITIVE, tried=(2.0, 1.0, 0.5, 4.0, 8.0)
+    )
+    ridge: float | str | ArrayLike = parameter(
+        default="cv", allowed=POSITIVE, tried=(0.03, 0.1, 0.3, 0.01, 1.0, 0.003, 3.0)
+    )
+    n_average: int = parameter(default=20, allowed=Whole(1))
+    setting: str = parameter(default="conventional", allowed=Either("conventional", "generalized"))
+    n_repeats: int = parameter(default=3, allowed=Whole(1))
+    dual_gram_: NDArray = fitted("c c")
+    dual_shift_: NDArray = fitted("c")
+    dual_coef_: NDArray = fitted("c d")
+    kernels_: NDArray = fitted("b 2")
+    regression_: NDArray = fitted("b c c")
+    kernel_scales_: NDArray = fitted("2 s")
 
     @all_or_nothing
     def learn(self, moments: FoldedMoments | Moments) -> Self:
@@ -227,13 +196,13 @@ class PrototypeRegression(MomentClassifier):
             folds = () if deal is None else deals[deal]
             return gather_rows(rows, y, folds, weights, basis=basis)
 
-        settings = self._choose(gather, grid_points(self, SPACES), len(deals))
+        settings = self._choose(gather, grid_points(self, search_space(self, *SPACES)), len(deals))
         last = len(deals) - 1 if deals and self._chooses_kernels() else None
         self._solve(gather(self.power_, last), settings)
 
     def _learn(self, folded: FoldedMoments) -> None:
         power = self._moment_transform().power
-        spaces = [s for s in grid_points(self, SPACES) if s["power"] == power]
+        spaces = [s for s in grid_points(self, search_space(self, *SPACES)) if s["power"] == power]
         settings = self._choose(lambda *_: folded, spaces, int(folded.has_folds))
         self._solve(folded, settings)
 
@@ -390,7 +359,7 @@ class PrototypeRegression(MomentClassifier):
         return is_cv(self.shrinkage) or self._chooses_kernels()
 
     def _moment_transform(self) -> RowTransform:
-        power = SPACES["power"][0] if is_cv(self.power) else self.power
+        power = fallbacks(self)["power"] if is_cv(self.power) else self.power
         return replace(self._row_transform(), power=float(power))
 
     def _powered(self, X: Features, power: float) -> Features:

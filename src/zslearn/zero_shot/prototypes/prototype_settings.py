@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._declared import search_space
 from zslearn.core.kernels import SignatureDistances, SignatureKernels, ridge_weights
 from zslearn.core.learner import FoldedMoments, FoldMoments
 from zslearn.core.whitening import WhitenedSpace, WithinClassCovariance, whitened_spaces
@@ -17,18 +18,11 @@ from zslearn.model_selection import stratified_holdout
 from zslearn.zero_shot.inputs import is_cv
 from zslearn.zero_shot.search import Choice, Point, choose, grid_points
 
-# What is tried where a parameter is "cv"; the first value of each is used without folds.
-SPACES: dict[str, tuple[float, ...]] = {
-    "power": (0.5, 1.0),
-    "shrinkage": (0.9, 0.7, 0.5, 0.3, 0.1, 1.0),
-}
+# Parameters that are chosen first, and those that are chosen in the space that they make.
+SPACES = ("power", "shrinkage")
+KERNELS = ("n_kernels", "bandwidth", "ridge")
 # Shrinkages at which powers are compared: whitened, by one Cholesky factor, and not at all.
 COARSE = (0.7, 1.0)
-KERNELS: dict[str, tuple[float, ...]] = {
-    "n_kernels": (1, 2),
-    "bandwidth": (2.0, 1.0, 0.5, 4.0, 8.0),
-    "ridge": (0.03, 0.1, 0.3, 0.01, 1.0, 0.003, 3.0),
-}
 # Share of the samples of the classes learned from that the generalized setting holds out.
 HOLDOUT = 0.2
 
@@ -107,7 +101,7 @@ def kernel_points(estimator: Any) -> list[Point]:
             f"three may be 'cv' then; got {given}."
         )
     if chosen:
-        return grid_points(estimator, KERNELS)
+        return grid_points(estimator, search_space(estimator, *KERNELS))
     columns = np.broadcast_arrays(*given.values())
     return [
         dict(zip(given, (int(k), float(b), float(r)), strict=True))
