@@ -11,14 +11,15 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
+from zslearn._declared import fitted, parameter, search_space
 from zslearn._parameters import Either, Number, Whole
 from zslearn.core.logistic import Axes, LogisticModel, fit_logistic
-from zslearn.zero_shot.base import Features, NormalizedMethod, dense
+from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.posterior.base import (
     CLASSIFIER,
-    Known,
     PosteriorClassifier,
+    SeenClasses,
     forget_logistic,
     iteration_lines,
     posterior,
@@ -28,6 +29,7 @@ from zslearn.zero_shot.search import (
     DEALS,
     Fold,
     Point,
+    SearchingMethod,
     choose_parameters,
     grid_points,
     held_out_accuracy,
@@ -89,12 +91,11 @@ def _evidence(P: NDArray, pi: NDArray) -> tuple[NDArray, NDArray]:
     return np.log(P / pi), np.log((1.0 - P) / (1.0 - pi))
 
 
-_PENALTIES = (1e-4, 1e-5, 1e-3)
 # The choice is made on at most this many principal axes; the final fit uses all.
 _SEARCH_AXES = 200
 
 
-class DAPClassifier(NormalizedMethod):
+class DAPClassifier(SearchingMethod):
     """Direct attribute prediction (Lampert, Nickisch and Harmeling, CVPR 2009 / TPAMI 2014).
 
     Classes have or lack each attribute (B, from a threshold). A classifier for each attribute
@@ -105,8 +106,6 @@ class DAPClassifier(NormalizedMethod):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     threshold : "cv", "global" or "attribute", default="global"
         A class has an attribute if its value is above the mean of the matrix of seen classes
         (the paper, on all classes; it reproduces AwA's binary matrix from the raw one), or above
@@ -119,8 +118,6 @@ class DAPClassifier(NormalizedMethod):
         are no linear function of the features, as in measurements of sensors.
     penalty : "cv" or float, default="cv"
         Penalty of the logistic regression, see `zslearn.core.logistic.fit_logistic`.
-    feature_norm : {"l2", None}, default="l2"
-        Scale every sample to unit length, at fit and at prediction.
     signature_norm : {"l2", None}, default=None
         Scale every signature to unit length before it is compared with the threshold.
     max_iter : int, default=30
@@ -128,8 +125,6 @@ class DAPClassifier(NormalizedMethod):
     cv : int, default=3
         Number of folds over classes by which "cv" chooses, for each of three deals of the classes,
         on the first 200 principal axes; the final fit uses all.
-    random_state : int, default=0
-        Order in which classes are dealt to folds.
     verbose : int, default=0
         1 reports each fold, 2 also iterations of the classifiers, on stderr.
 
@@ -144,10 +139,6 @@ class DAPClassifier(NormalizedMethod):
         all seen classes have, or none.
     coef_, intercept_ : ndarrays of shape (n_features, n_dimensions) and (n_dimensions,)
         Otherwise the logistic regression.
-    cv_results_ : dict or None
-        Held-out accuracy of every point tried, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -166,46 +157,20 @@ class DAPClassifier(NormalizedMethod):
         raw_signatures=True,
         reference="Lampert, Nickisch & Harmeling, CVPR 2009",
     )
-    parameter_constraints: ClassVar = {
-        "threshold": Either("cv", *THRESHOLDS),
-        "prior": Either(*PRIORS),
-        "classifier": CLASSIFIER,
-        "penalty": Either("cv", Number(above=0)),
-        "max_iter": Whole(1),
-    }
-    learned_shapes: ClassVar = {
-        "coef_": "optional d k",
-        "intercept_": "optional k",
-        "thresholds_": "k",
-        "prior_": "k",
-    }
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        threshold: str = "global",
-        prior: str | None = "seen",
-        classifier: Any = None,
-        penalty: float | str = "cv",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = None,
-        max_iter: int = 30,
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.threshold = threshold
-        self.prior = prior
-        self.classifier = classifier
-        self.penalty = penalty
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.max_iter = max_iter
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
+    threshold: str = parameter(default="global", allowed=Either(*THRESHOLDS), tried=THRESHOLDS)
+    prior: str | None = parameter(default="seen", allowed=Either(*PRIORS))
+    classifier: Any = parameter(default=None, allowed=CLASSIFIER)
+    penalty: float | str = parameter(
+        default="cv", allowed=Number(above=0), tried=(1e-4, 1e-5, 1e-3)
+    )
+    signature_norm: str | None = parameter(default=None)
+    max_iter: int = parameter(default=30, allowed=Whole(1))
+    cv: int = parameter(default=3)
+    verbose: int = parameter(default=0, allowed=Whole(0))
+    coef_: NDArray = fitted("optional d k")
+    intercept_: NDArray = fitted("optional k")
+    thresholds_: NDArray = fitted("k")
+    prior_: NDArray = fitted("k")
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X = dense(X)
@@ -230,11 +195,11 @@ class DAPClassifier(NormalizedMethod):
 
     def _chosen(self, Z: NDArray, y: NDArray[np.intp], axes: Axes | None) -> Point:
         """Take what was given, and choose the rest by holding out classes."""
-        few = axes
-        grid: dict[str, tuple[Any, ...]] = {"threshold": THRESHOLDS}
-        if few is not None:
+        few, grid = axes, search_space(self)
+        if few is None:
+            del grid["penalty"]
+        else:
             few, Z = few.restricted(_SEARCH_AXES), Z[:, :_SEARCH_AXES]
-            grid["penalty"] = _PENALTIES
         points = grid_points(self, grid)
 
         def judge(fold: Fold) -> list[float]:
@@ -301,8 +266,6 @@ class IAPClassifier(PosteriorClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     threshold : "cv", "global" or "attribute", default="global"
         A class has an attribute if its value is above the mean of the matrix of seen classes
         (the paper, on all classes), or above the mean of that attribute.
@@ -310,25 +273,13 @@ class IAPClassifier(PosteriorClassifier):
         Divide by the share of seen classes that have the attribute, or not.
     temperature : "cv" or float, default="cv"
         Posterior = softmax(logits / temperature).
-    feature_norm : {"l2", None}, default="l2"
-        Scale every sample to unit length, at fit and at prediction.
     signature_norm : {"l2", None}, default=None
         Scale every signature to unit length before it is compared with the threshold.
-    classifier, penalty, max_iter, cv, random_state, verbose
-        As in `ConSEClassifier`.
 
     Attributes
     ----------
     threshold_, temperature_ : str, float
         Values used.
-    classifier_ : estimator or None
-        The fitted seen-class classifier, if one was given.
-    coef_, intercept_ : ndarrays of shape (n_features, n_seen) and (n_seen,)
-        Otherwise the logistic regression.
-    cv_results_ : dict or None
-        Held-out accuracy of every point tried, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -347,50 +298,18 @@ class IAPClassifier(PosteriorClassifier):
         raw_signatures=True,
         reference="Lampert, Nickisch & Harmeling, CVPR 2009",
     )
-    _free: ClassVar = {
-        "threshold": ("global", "attribute"),
-        "temperature": (1.0, 0.3, 0.6, 1.5, 3.0),
-    }
-    parameter_constraints: ClassVar = {
-        "threshold": Either("cv", *THRESHOLDS),
-        "prior": Either(*PRIORS),
-        "temperature": Either("cv", Number(above=0)),
-    }
+    threshold: str = parameter(default="global", allowed=Either(*THRESHOLDS), tried=THRESHOLDS)
+    prior: str | None = parameter(default="seen", allowed=Either(*PRIORS))
+    temperature: float | str = parameter(
+        default="cv", allowed=Number(above=0), tried=(1.0, 0.3, 0.6, 1.5, 3.0)
+    )
+    signature_norm: str | None = parameter(default=None)
 
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        threshold: str = "global",
-        prior: str | None = "seen",
-        temperature: float | str = "cv",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = None,
-        classifier: Any = None,
-        penalty: float = 1e-5,
-        max_iter: int = 30,
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.threshold = threshold
-        self.prior = prior
-        self.temperature = temperature
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.classifier = classifier
-        self.penalty = penalty
-        self.max_iter = max_iter
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _relate(self, candidates: NDArray, known: Known, point: dict[str, Any]) -> NDArray:
+    def _relate(self, candidates: NDArray, known: SeenClasses, point: dict[str, Any]) -> NDArray:
         return (candidates > thresholds(known.signatures, point["threshold"])).astype(np.float64)
 
     def _rank(
-        self, logits: NDArray, related: NDArray, known: Known, point: dict[str, Any]
+        self, logits: NDArray, related: NDArray, known: SeenClasses, point: dict[str, Any]
     ) -> NDArray:
         seen = self._relate(known.signatures, known, point)
         P = posterior(logits, point["temperature"]) @ seen

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,62 +10,22 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, clone, is_classifier
 
+from zslearn._declared import fitted, parameter, search_space
 from zslearn._parameters import Constraint, Either, Number, Whole
 from zslearn._progress import report
 from zslearn.core.logistic import Axes, LogisticModel, Progress, fit_logistic, logits
-from zslearn.zero_shot.base import Features, NormalizedMethod, dense
+from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.search import (
     DEALS,
     Fold,
     Point,
+    SearchingMethod,
     choose_parameters,
     even_rows,
     grid_points,
     held_out_accuracy,
     unseen_class_folds,
 )
-
-
-def fit_seen_classifier(
-    Z: NDArray,
-    y: NDArray[np.intp],
-    axes: Axes,
-    *,
-    penalty: float,
-    max_iter: int,
-    progress: Progress | None = None,
-) -> LogisticModel:
-    """Fit multinomial logistic regression on class indices.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n_samples, n_axes)
-        Normalized features, as coordinates along `axes`.
-    y : ndarray of shape (n_samples,)
-        Class indices 0 .. n_seen - 1, each present.
-    axes : Axes
-        Principal axes of the features.
-    penalty : float
-        See `zslearn.core.logistic.fit_logistic`.
-    max_iter : int
-        Maximum number of iterations.
-    progress : callable, optional
-        Called with the number and the loss of each iteration.
-
-    Returns
-    -------
-    LogisticModel
-        On coordinates.
-    """
-    return fit_logistic(
-        Z,
-        y,
-        "softmax",
-        axes,
-        penalty=penalty,
-        max_iter=max_iter,
-        progress=progress,
-    )
 
 
 def iteration_lines(estimator: Any) -> Progress | None:
@@ -123,57 +82,53 @@ class GivenClassifier(NamedTuple):
 _SEARCH_ROWS = 3000
 
 
-class Known(NamedTuple):
+class SeenClasses(NamedTuple):
     """The seen classes: signatures of shape (n_seen, n_dimensions), share of the samples."""
 
     signatures: NDArray
     share: NDArray
 
 
-class PosteriorClassifier(NormalizedMethod):
+class PosteriorClassifier(SearchingMethod):
     """A softmax classifier of the seen classes, and a rule from its posterior to any class.
 
-    A method names its free parameters and the values tried (`_free`, the method's own choice
-    first), and provides ``_relate(candidates, known, point)``, done once with one row per
-    candidate, and ``_rank(logits, related, known, point)``, the scores of shape
-    (n_samples, n_candidates).
+    A method declares what it tries, its own choice first, and provides
+    ``_relate(candidates, known, point)``, done once with one row per candidate, and
+    ``_rank(logits, related, known, point)``, the scores of shape (n_samples, n_candidates).
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier with ``predict_proba``, optional
+        Classifier of the seen classes; it is cloned. By default logistic regression.
+    penalty : float, default=1e-5
+        Penalty of the logistic regression.
+    max_iter : int, default=30
+        Maximum number of its iterations.
+    cv : int, default=3
+        Number of folds over classes by which "cv" chooses, for each of three deals of the classes.
+    verbose : int, default=0
+        1 reports each fold, 2 also iterations of the classifiers, on stderr.
 
     Attributes
     ----------
     classifier_ : estimator or None
         The fitted seen-class classifier, if one was given.
-    coef_ : ndarray of shape (n_features, n_seen)
-        Otherwise the weights of the logistic regression.
-    intercept_ : ndarray of shape (n_seen,)
-        Its intercepts.
+    coef_, intercept_ : ndarrays of shape (n_features, n_seen) and (n_seen,)
+        Otherwise the logistic regression.
     n_iter_ : int
         Iterations it took.
     prior_ : ndarray of shape (n_seen,)
         Share of each seen class in training.
-    cv_results_ : dict or None
-        If parameters were chosen, the per-class accuracy on held-out classes, with scikit-learn's
-        keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
     """
 
-    _free: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
-    classifier: Any
-    penalty: float
-    max_iter: int
-    cv: int
-    random_state: int | None
-    verbose: int
-    parameter_constraints: ClassVar = {
-        "classifier": CLASSIFIER,
-        "penalty": Number(above=0),
-        "max_iter": Whole(1),
-    }
-    learned_shapes: ClassVar = {
-        "coef_": "optional d c",
-        "intercept_": "optional c",
-        "prior_": "c",
-    }
+    classifier: Any = parameter(default=None, allowed=CLASSIFIER)
+    penalty: float = parameter(default=1e-5, allowed=Number(above=0))
+    max_iter: int = parameter(default=30, allowed=Whole(1))
+    cv: int = parameter(default=3)
+    verbose: int = parameter(default=0, allowed=Whole(0))
+    coef_: NDArray = fitted("optional d c")
+    intercept_: NDArray = fitted("optional c")
+    prior_: NDArray = fitted("c")
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X = dense(X)
@@ -199,9 +154,10 @@ class PosteriorClassifier(NormalizedMethod):
     ) -> LogisticModel | GivenClassifier:
         if axes is None:
             return GivenClassifier.fit(self.classifier, Z, y)
-        return fit_seen_classifier(
+        return fit_logistic(
             Z,
             y,
+            "softmax",
             axes,
             penalty=self.penalty,
             max_iter=self.max_iter,
@@ -212,12 +168,12 @@ class PosteriorClassifier(NormalizedMethod):
         """Take what was given, and choose the rest by holding out classes."""
         rows = even_rows(y, _SEARCH_ROWS, np.random.default_rng(self.random_state))
         Z, y = Z[rows], y[rows]
-        S, points = self.seen_signatures_, grid_points(self, self._free)
+        S, points = self.seen_signatures_, grid_points(self, search_space(self))
 
         def judge(fold: Fold) -> list[float]:
             model = self._classifier(Z[fold.train], fold.y_train, axes)
             logits = model.logits(Z[fold.held_out])
-            known = Known(S[fold.known], np.bincount(fold.y_train) / len(fold.y_train))
+            known = SeenClasses(S[fold.known], np.bincount(fold.y_train) / len(fold.y_train))
             related = (self._relate(S[fold.new], known, point) for point in points)
             ranked = (self._rank(logits, r, known, p) for r, p in zip(related, points, strict=True))
             return [held_out_accuracy(scores, fold.y_held_out) for scores in ranked]
@@ -225,10 +181,10 @@ class PosteriorClassifier(NormalizedMethod):
         return choose_parameters(self, points, unseen_class_folds(self, y, DEALS), judge)
 
     def _point(self) -> Point:
-        return {name: getattr(self, f"{name}_") for name in self._free}
+        return {name: getattr(self, f"{name}_") for name in search_space(self)}
 
-    def _known(self) -> Known:
-        return Known(self.seen_signatures_, self.prior_)
+    def _known(self) -> SeenClasses:
+        return SeenClasses(self.seen_signatures_, self.prior_)
 
     def represent(self, rows: Features) -> NDArray:
         return self._logits(rows)
@@ -246,10 +202,12 @@ class PosteriorClassifier(NormalizedMethod):
             return seen_logits(self, X)
         return GivenClassifier(self.classifier_).logits(dense(X))
 
-    def _relate(self, candidates: NDArray, known: Known, point: dict[str, Any]) -> Any:
+    def _relate(self, candidates: NDArray, known: SeenClasses, point: dict[str, Any]) -> Any:
         raise NotImplementedError
 
-    def _rank(self, logits: NDArray, related: Any, known: Known, point: dict[str, Any]) -> NDArray:
+    def _rank(
+        self, logits: NDArray, related: Any, known: SeenClasses, point: dict[str, Any]
+    ) -> NDArray:
         raise NotImplementedError
 
 

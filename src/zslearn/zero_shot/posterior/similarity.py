@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
+from zslearn._declared import parameter
 from zslearn._parameters import Either, Flag, Number, Whole
 from zslearn.core.nearest import scores, unit_rows
-from zslearn.zero_shot.posterior.base import Known, PosteriorClassifier, posterior
+from zslearn.zero_shot.posterior.base import PosteriorClassifier, SeenClasses, posterior
 from zslearn.zero_shot.tags import ZeroShotTags
 
 
@@ -24,8 +25,6 @@ class ConSEClassifier(PosteriorClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     top : int, default=10
         T, how many seen classes are combined.
     temperature : "cv" or float, default="cv"
@@ -34,33 +33,11 @@ class ConSEClassifier(PosteriorClassifier):
         Subtract the mean of the seen signatures from every signature first. The paper does not;
         with non-negative attributes, whose cosines are all close to 1, it helps: .44 instead of .37
         on CUB (EfficientNet features, 50 unseen classes).
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    classifier : scikit-learn classifier with ``predict_proba``, optional
-        Classifier of the seen classes; it is cloned. By default logistic regression.
-    penalty : float, default=1e-5
-        Penalty of the logistic regression.
-    max_iter : int, default=30
-        Maximum number of its iterations.
-    cv : int, default=3
-        Number of folds over classes by which "cv" chooses.
-    random_state : int, default=0
-        Order in which classes are dealt to folds.
-    verbose : int, default=0
-        1 reports each fold, 2 also iterations of the classifiers, on stderr.
 
     Attributes
     ----------
     temperature_, center_ : float, bool
         Values used.
-    classifier_ : estimator or None
-        The fitted seen-class classifier, if one was given.
-    coef_, intercept_ : ndarrays of shape (n_features, n_seen) and (n_seen,)
-        Otherwise the logistic regression.
-    cv_results_ : dict or None
-        Held-out accuracy of every point tried, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -77,56 +54,23 @@ class ConSEClassifier(PosteriorClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, reference="Norouzi et al., ICLR 2014"
     )
-    _free: ClassVar = {
-        "temperature": (1.0, 0.3, 0.6, 1.5, 3.0),
-        "center": (False, True),
-    }
-    parameter_constraints: ClassVar = {
-        "top": Whole(1),
-        "temperature": Either("cv", Number(above=0)),
-        "center": Either("cv", True, False),
-    }
+    top: int = parameter(default=10, allowed=Whole(1))
+    temperature: float | str = parameter(
+        default="cv", allowed=Number(above=0), tried=(1.0, 0.3, 0.6, 1.5, 3.0)
+    )
+    center: bool | str = parameter(default="cv", allowed=Either(True, False), tried=(False, True))
 
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        top: int = 10,
-        temperature: float | str = "cv",
-        center: bool | str = "cv",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        classifier: Any = None,
-        penalty: float = 1e-5,
-        max_iter: int = 30,
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.top = top
-        self.temperature = temperature
-        self.center = center
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.classifier = classifier
-        self.penalty = penalty
-        self.max_iter = max_iter
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _relate(self, candidates: NDArray, known: Known, point: dict[str, Any]) -> NDArray:
+    def _relate(self, candidates: NDArray, known: SeenClasses, point: dict[str, Any]) -> NDArray:
         return candidates - _origin(known, point)
 
     def _rank(
-        self, logits: NDArray, related: NDArray, known: Known, point: dict[str, Any]
+        self, logits: NDArray, related: NDArray, known: SeenClasses, point: dict[str, Any]
     ) -> NDArray:
         P = posterior(logits, point["temperature"], int(self.top))
         return scores(P @ (known.signatures - _origin(known, point)), related, "cosine")
 
 
-def _origin(known: Known, point: dict[str, Any]) -> NDArray:
+def _origin(known: SeenClasses, point: dict[str, Any]) -> NDArray:
     """Where signatures are measured from: zero, or the mean of the seen ones."""
     seen = known.signatures
     return seen.mean(axis=0) if point["center"] else np.zeros(seen.shape[1])
@@ -145,8 +89,6 @@ class DirectSimilarityClassifier(PosteriorClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     n_related : int, default=5
         K.
     weighted : bool, default=True
@@ -157,25 +99,11 @@ class DirectSimilarityClassifier(PosteriorClassifier):
         Posterior = softmax(logits / temperature).
     center : "cv" or bool, default="cv"
         Subtract the mean of the seen signatures before the cosine similarity is taken.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    classifier, penalty, max_iter, cv, random_state, verbose
-        As in `ConSEClassifier`.
 
     Attributes
     ----------
     rule_, temperature_, center_ : str, float, bool
         Values used.
-    prior_ : ndarray of shape (n_seen,)
-        P(y), the share of each seen class in training.
-    classifier_ : estimator or None
-        The fitted seen-class classifier, if one was given.
-    coef_, intercept_ : ndarrays of shape (n_features, n_seen) and (n_seen,)
-        Otherwise the logistic regression.
-    cv_results_ : dict or None
-        Held-out accuracy of every point tried, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -192,60 +120,22 @@ class DirectSimilarityClassifier(PosteriorClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, reference="Rohrbach, Stark & Schiele, CVPR 2011"
     )
-    _free: ClassVar = {
-        "rule": RULES,
-        "temperature": (1.0, 0.3, 3.0),
-        "center": (False, True),
-    }
-    parameter_constraints: ClassVar = {
-        "n_related": Whole(1),
-        "weighted": Flag(),
-        "rule": Either("cv", *RULES),
-        "temperature": Either("cv", Number(above=0)),
-        "center": Either("cv", True, False),
-    }
+    n_related: int = parameter(default=5, allowed=Whole(1))
+    weighted: bool = parameter(default=True, allowed=Flag())
+    rule: str = parameter(default="cv", allowed=Either(*RULES), tried=RULES)
+    temperature: float | str = parameter(
+        default="cv", allowed=Number(above=0), tried=(1.0, 0.3, 3.0)
+    )
+    center: bool | str = parameter(default="cv", allowed=Either(True, False), tried=(False, True))
 
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        n_related: int = 5,
-        weighted: bool = True,
-        rule: str = "cv",
-        temperature: float | str = "cv",
-        center: bool | str = "cv",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        classifier: Any = None,
-        penalty: float = 1e-5,
-        max_iter: int = 30,
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.n_related = n_related
-        self.weighted = weighted
-        self.rule = rule
-        self.temperature = temperature
-        self.center = center
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.classifier = classifier
-        self.penalty = penalty
-        self.max_iter = max_iter
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _relate(self, candidates: NDArray, known: Known, point: dict[str, Any]) -> NDArray:
+    def _relate(self, candidates: NDArray, known: SeenClasses, point: dict[str, Any]) -> NDArray:
         seen = known.signatures
         origin = seen.mean(axis=0) if point["center"] else np.zeros(seen.shape[1])
         similarity = scores(candidates - origin, seen - origin, "cosine")
         return related_weights(similarity, int(self.n_related), weighted=self.weighted)
 
     def _rank(
-        self, logits: NDArray, related: NDArray, known: Known, point: dict[str, Any]
+        self, logits: NDArray, related: NDArray, known: SeenClasses, point: dict[str, Any]
     ) -> NDArray:
         logs = log_softmax(logits.astype(np.float64) / point["temperature"], axis=1)
         if point["rule"] == "mean":
@@ -295,8 +185,6 @@ class AMPClassifier(PosteriorClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     n_neighbors : "cv" or int, default="cv"
         k of the graph.
     width : "cv" or float, default="cv"
@@ -314,21 +202,11 @@ class AMPClassifier(PosteriorClassifier):
         Posterior = softmax(logits / temperature).
     feature_norm, signature_norm : {"l2", None}, default="l2"
         Scale every sample and every signature (then each of its spaces) to unit length.
-    classifier, penalty, max_iter, cv, random_state, verbose
-        As in `ConSEClassifier`.
 
     Attributes
     ----------
     n_neighbors_, width_, center_, balance_, temperature_ : int, float, bool, bool, float
         Values used.
-    classifier_ : estimator or None
-        The fitted seen-class classifier, if one was given.
-    coef_, intercept_ : ndarrays of shape (n_features, n_seen) and (n_seen,)
-        Otherwise the logistic regression.
-    cv_results_ : dict or None
-        Held-out accuracy of every point tried, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -348,58 +226,16 @@ class AMPClassifier(PosteriorClassifier):
         separable=False,
         reference="Fu, Xiang, Kodirov & Gong, CVPR 2015",
     )
-    _free: ClassVar = {
-        "n_neighbors": (20, 5),
-        "width": (0.1, 0.03, 0.3, 1.0),
-        "center": (False, True),
-        "balance": (False, True),
-        "temperature": (1.0, 0.3),
-    }
-    parameter_constraints: ClassVar = {
-        "n_neighbors": Either("cv", Whole(1)),
-        "width": Either("cv", Number(above=0)),
-        "top": Whole(1),
-        "center": Either("cv", True, False),
-        "balance": Either("cv", True, False),
-        "temperature": Either("cv", Number(above=0)),
-    }
+    n_neighbors: int | str = parameter(default="cv", allowed=Whole(1), tried=(20, 5))
+    width: float | str = parameter(
+        default="cv", allowed=Number(above=0), tried=(0.1, 0.03, 0.3, 1.0)
+    )
+    top: int = parameter(default=10, allowed=Whole(1))
+    center: bool | str = parameter(default="cv", allowed=Either(True, False), tried=(False, True))
+    balance: bool | str = parameter(default="cv", allowed=Either(True, False), tried=(False, True))
+    temperature: float | str = parameter(default="cv", allowed=Number(above=0), tried=(1.0, 0.3))
 
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        n_neighbors: int | str = "cv",
-        width: float | str = "cv",
-        top: int = 10,
-        center: bool | str = "cv",
-        balance: bool | str = "cv",
-        temperature: float | str = "cv",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        classifier: Any = None,
-        penalty: float = 1e-5,
-        max_iter: int = 30,
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.n_neighbors = n_neighbors
-        self.width = width
-        self.top = top
-        self.center = center
-        self.balance = balance
-        self.temperature = temperature
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.classifier = classifier
-        self.penalty = penalty
-        self.max_iter = max_iter
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _relate(self, candidates: NDArray, known: Known, point: dict[str, Any]) -> NDArray:
+    def _relate(self, candidates: NDArray, known: SeenClasses, point: dict[str, Any]) -> NDArray:
         seen = known.signatures
         origin = seen.mean(axis=0) if point["center"] else np.zeros(seen.shape[1])
         chains = [
@@ -415,7 +251,7 @@ class AMPClassifier(PosteriorClassifier):
         return B / B.mean(axis=0) if point["balance"] else B
 
     def _rank(
-        self, logits: NDArray, related: NDArray, known: Known, point: dict[str, Any]
+        self, logits: NDArray, related: NDArray, known: SeenClasses, point: dict[str, Any]
     ) -> NDArray:
         return posterior(logits, point["temperature"], int(self.top)) @ related
 
