@@ -8,13 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._declared import fitted, parameter, search_space
 from zslearn._parameters import Either, Number, Whole
 from zslearn._progress import report
 from zslearn.core.descent import Descent, Parameters, Trace, batch_size_for, descend
-from zslearn.zero_shot.base import Features, NormalizedMethod, dense
+from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.search import (
     Fold,
     Point,
+    SearchingMethod,
     choose_parameters,
     grid_points,
     held_out_accuracy,
@@ -68,40 +70,54 @@ class Learned:
         return self.trace.parameters
 
 
-class GradientClassifier(NormalizedMethod):
+class GradientClassifier(SearchingMethod):
     """Base of classifiers trained by mini-batches.
 
-    A method names the parameters that may be "cv" in `grids`, the preferred value first, and
-    provides ``_start``, ``_loss`` and ``_scores``. Settings and the number of epochs are chosen
-    together: every setting is trained on every fold of classes, the accuracy on the held-out
-    classes is taken after each epoch, and the best pair is used to train on all seen classes.
+    A method declares what it tries, the preferred value first, and provides ``_start``, ``_loss``
+    and ``_scores``. Settings and the number of epochs are chosen together: every setting is trained
+    on every fold of classes, the accuracy on the held-out classes is taken after each epoch, and
+    the best pair is used to train on all seen classes.
+
+    Parameters
+    ----------
+    weight_decay : float, default=0.0
+        L2 shrinkage; early stopping is the usual regularizer.
+    epochs : "cv" or int, default="cv"
+        Passes over the data; "cv" stops where held-out training classes are recognized best.
+    max_epochs : int, default=20
+        Upper limit for ``epochs="cv"``, and the number used where no class can be held out.
+    batch_size : "auto" or int, default="auto"
+        Samples in a batch, 16 to 256 by the size of the data.
+    random_state : int, default=0
+        Order of the samples, and of the classes dealt to folds.
+    verbose : int, default=0
+        1 reports each fold, 2 each epoch, on stderr.
+
+    Attributes
+    ----------
+    learning_rate_, n_epochs_ : float, int
+        What was chosen.
+    loss_curve_ : ndarray of shape (n_epochs,)
+        Mean loss of each epoch of the final training.
+    cv_results_ : dict or None
+        Held-out accuracy of every setting after every epoch, with scikit-learn's keys.
     """
 
-    grids: ClassVar[dict[str, tuple[Any, ...]]] = {}
     step: ClassVar[str] = "sgd"
     average: ClassVar[bool] = False
     unit_entries: ClassVar[bool] = False
-    epochs: int | str
-    max_epochs: int
-    batch_size: int | str
-    weight_decay: float
-    cv: int
-    random_state: int | None
-    verbose: int
-    parameter_constraints: ClassVar = {
-        "learning_rate": Either("cv", Number(above=0)),
-        "weight_decay": Number(least=0),
-        "epochs": Either("cv", Whole(1)),
-        "max_epochs": Whole(1),
-        "batch_size": Either("auto", Whole(1)),
-    }
-    learned_shapes: ClassVar = {
-        "parameters_": "arrays",
-        "feature_mean_": "d",
-        "feature_scale_": "",
-        "signature_mean_": "k",
-        "signature_scale_": "",
-    }
+    learning_rate: float | str = parameter(default=1.0, allowed=Number(above=0), tried=(1.0, 0.25))
+    weight_decay: float = parameter(default=0.0, allowed=Number(least=0))
+    epochs: int | str = parameter(default="cv", allowed=Either("cv", Whole(1)))
+    max_epochs: int = parameter(default=20, allowed=Whole(1))
+    batch_size: int | str = parameter(default="auto", allowed=Either("auto", Whole(1)))
+    cv: int = parameter(default=3)
+    verbose: int = parameter(default=0, allowed=Whole(0))
+    parameters_: dict[str, NDArray] = fitted("arrays")
+    feature_mean_: NDArray = fitted("d")
+    feature_scale_: float = fitted("")
+    signature_mean_: NDArray = fitted("k")
+    signature_scale_: float = fitted("")
 
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
         """Parameters to begin with, for scaled signatures of shape (n_classes, n_dimensions)."""
@@ -136,7 +152,7 @@ class GradientClassifier(NormalizedMethod):
         self.signature_scale_ = scaling.signature_scale
 
     def _keep_choice(self, learned: Learned) -> None:
-        for name in self.grids:
+        for name in search_space(self):
             setattr(self, f"{name}_", learned.point[name])
         self.n_epochs_ = int(learned.point["epochs"])
         self.loss_curve_ = np.array(learned.trace.losses)
@@ -166,7 +182,7 @@ class GradientClassifier(NormalizedMethod):
 
     def _chosen(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> Point:
         """Choose among all settings after each number of epochs, settings outermost."""
-        points = grid_points(self, {**self.grids, "epochs": range(1, self.max_epochs + 1)})
+        points = grid_points(self, search_space(self) | {"epochs": range(1, self.max_epochs + 1)})
         longest = [point for point in points if point["epochs"] == points[-1]["epochs"]]
 
         def judge(fold: Fold) -> NDArray:

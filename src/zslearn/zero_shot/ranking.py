@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._declared import fitted, parameter
 from zslearn._parameters import Either, Flag, Instance, Number
 from zslearn.core.descent import Parameters
 from zslearn.core.losses import ScoreLoss, hinge_sum, structured_hinge, symmetric_hinge, warp_loss
@@ -30,56 +31,37 @@ from zslearn.zero_shot.search import (
 from zslearn.zero_shot.tags import ZeroShotTags
 
 
-class BilinearClassifier(GradientClassifier):
+class BilinearRankingClassifier(GradientClassifier):
     """Base of the bilinear ranking methods; a method names its loss.
 
     W starts at zero and the loss is positively homogeneous in W and the margin, so the margin only
     sets the scale of W: learning rates are in units of the margin, and the predictions do not
     depend on it. Early stopping on held-out classes is the regularizer.
+
+    Parameters
+    ----------
+    margin : float, default=1.0
+        Δ. Sets the scale of W only: predictions do not depend on it.
+    learning_rate : float or "cv", default=1.0
+        Step length in units of the margin, for features and signatures of mean length one; "cv"
+        chooses between 1 and 0.25 (it matters little next to the number of epochs).
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_dimensions, n_features)
+        Wᵀ for normalized features minus `feature_mean_`.
+    feature_mean_ : ndarray of shape (n_features,)
+        Mean of the normalized training features.
     """
 
-    grids: ClassVar[dict[str, tuple[Any, ...]]] = {"learning_rate": (1.0, 0.25)}
     score_loss: ClassVar[ScoreLoss]
-    coef_: NDArray
-    parameter_constraints: ClassVar = {
-        "margin": Number(above=0),
-    }
-    learned_shapes: ClassVar = {
-        "coef_": "k d",
-        "parameters_": None,
-        "feature_scale_": None,
-        "signature_mean_": None,
-        "signature_scale_": None,
-    }
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        margin: float = 1.0,
-        learning_rate: float | str = 1.0,
-        weight_decay: float = 0.0,
-        epochs: int | str = "cv",
-        max_epochs: int = 20,
-        batch_size: int | str = "auto",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.margin = margin
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.epochs = epochs
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
+    margin: float = parameter(default=1.0, allowed=Number(above=0))
+    coef_: NDArray = fitted("k d")
+    # The rest of what was learned is folded into `coef_`.
+    parameters_: Parameters = fitted()
+    feature_scale_: float = fitted()
+    signature_mean_: NDArray = fitted()
+    signature_scale_: float = fitted()
 
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
         return {"W": np.zeros((n_features, S.shape[1]), dtype=S.dtype)}
@@ -131,7 +113,7 @@ def folded(learned: Learned) -> NDArray:
     return factor * learned.parameters["W"].T.astype(np.float64)
 
 
-class SJEClassifier(BilinearClassifier):
+class SJEClassifier(BilinearRankingClassifier):
     """Bilinear compatibility trained with a structured hinge loss (SJE).
 
     F(x, c) = xᵀ W s_c is trained by mini-batches on (Akata et al.)::
@@ -144,42 +126,11 @@ class SJEClassifier(BilinearClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
-    margin : float, default=1.0
-        Δ. Sets the scale of W only: predictions do not depend on it.
-    learning_rate : float or "cv", default=1.0
-        Step length in units of the margin, for features and signatures of mean length one; "cv"
-        chooses between 1 and 0.25 (it matters little next to the number of epochs).
-    weight_decay : float, default=0.0
-        L2 shrinkage; early stopping is the usual regularizer.
-    epochs : "cv" or int, default="cv"
-        Passes over the data; "cv" stops where held-out training classes are recognized best.
-    max_epochs : int, default=20
-        Upper limit for ``epochs="cv"``, and the number used where no class can be held out.
-    batch_size : "auto" or int, default="auto"
-        Samples in a batch, 16 to 256 by the size of the data.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    cv : int, default=3
-        Number of folds over classes.
-    random_state : int, default=0
-        Order of the samples, and of the classes dealt to folds.
-    verbose : int, default=0
-        1 reports each fold, 2 each epoch, on stderr.
     space_weights : "cv" or dict of str to float, default="cv"
         α of each space; "cv" tries steps of 0.1 (thirds with three spaces and more).
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_dimensions, n_features)
-        Wᵀ for normalized features minus `feature_mean_`.
-    feature_mean_ : ndarray of shape (n_features,)
-        Mean of the normalized training features.
-    learning_rate_, n_epochs_ : float, int
-        What was chosen.
-    loss_curve_ : ndarray of shape (n_epochs,)
-        Mean loss of each epoch of the final training.
     cv_results_ : dict or None
         Held-out accuracy of every setting after every epoch, with scikit-learn's keys; with joined
         signatures, for each "space", then of every "space_weights".
@@ -212,42 +163,9 @@ class SJEClassifier(BilinearClassifier):
         reference="Akata, Reed, Walter, Lee & Schiele, CVPR 2015",
     )
     score_loss = staticmethod(structured_hinge)
-    parameter_constraints: ClassVar = {
-        "space_weights": Either("cv", Instance(Mapping, "a dict of space to number")),
-    }
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        margin: float = 1.0,
-        learning_rate: float | str = 1.0,
-        weight_decay: float = 0.0,
-        epochs: int | str = "cv",
-        max_epochs: int = 20,
-        batch_size: int | str = "auto",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-        space_weights: str | Mapping[str, float] = "cv",
-    ) -> None:
-        super().__init__(
-            signatures,
-            margin=margin,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            epochs=epochs,
-            max_epochs=max_epochs,
-            batch_size=batch_size,
-            feature_norm=feature_norm,
-            signature_norm=signature_norm,
-            cv=cv,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.space_weights = space_weights
+    space_weights: str | Mapping[str, float] = parameter(
+        default="cv", allowed=Either("cv", Instance(Mapping, "a dict of space to number"))
+    )
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X, S = dense(X), self.seen_signatures_
@@ -357,7 +275,7 @@ def _given_weights(weights: Mapping[str, float], names: list[str]) -> NDArray:
     return values / values.sum()
 
 
-class ALEClassifier(BilinearClassifier):
+class ALEClassifier(BilinearRankingClassifier):
     """Bilinear compatibility trained with a weighted ranking loss (ALE).
 
     F(x, c) = xᵀ W s_c is trained by mini-batches on (Akata et al.)::
@@ -370,47 +288,16 @@ class ALEClassifier(BilinearClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
-    margin : float, default=1.0
-        Δ. Sets the scale of W only: predictions do not depend on it.
-    learning_rate : float or "cv", default=1.0
-        Step length in units of the margin, for features and signatures of mean length one; "cv"
-        chooses between 1 and 0.25 (it matters little next to the number of epochs).
-    weight_decay : float, default=0.0
-        L2 shrinkage; early stopping is the usual regularizer.
-    epochs : "cv" or int, default="cv"
-        Passes over the data; "cv" stops where held-out training classes are recognized best.
-    max_epochs : int, default=20
-        Upper limit for ``epochs="cv"``, and the number used where no class can be held out.
-    batch_size : "auto" or int, default="auto"
-        Samples in a batch, 16 to 256 by the size of the data.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    cv : int, default=3
-        Number of folds over classes.
-    random_state : int, default=0
-        Order of the samples, and of the classes dealt to folds.
-    verbose : int, default=0
-        1 reports each fold, 2 each epoch, on stderr.
     center : "cv" or bool, default="cv"
         Whether the means of features and of seen signatures are taken off; the authors keep
         them. "cv" takes what recognizes held-out classes better.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_dimensions, n_features)
-        Wᵀ for normalized features minus `feature_mean_`.
     feature_mean_ : ndarray of shape (n_features,)
         Mean of the normalized training features; zero if they are not centered.
     learning_rate_, center_, n_epochs_ : float, bool, int
         What was chosen.
-    loss_curve_ : ndarray of shape (n_epochs,)
-        Mean loss of each epoch of the final training.
-    cv_results_ : dict or None
-        Held-out accuracy of every setting after every epoch, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -435,47 +322,10 @@ class ALEClassifier(BilinearClassifier):
         reference="Akata, Perronnin, Harchaoui & Schmid, TPAMI 2016",
     )
     score_loss = staticmethod(warp_loss)
-    grids: ClassVar[dict[str, tuple[Any, ...]]] = {
-        **BilinearClassifier.grids,
-        "center": (True, False),
-    }
-    parameter_constraints: ClassVar = {"center": Either("cv", Flag())}
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        margin: float = 1.0,
-        learning_rate: float | str = 1.0,
-        weight_decay: float = 0.0,
-        epochs: int | str = "cv",
-        max_epochs: int = 20,
-        batch_size: int | str = "auto",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-        center: bool | str = "cv",
-    ) -> None:
-        super().__init__(
-            signatures,
-            margin=margin,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            epochs=epochs,
-            max_epochs=max_epochs,
-            batch_size=batch_size,
-            feature_norm=feature_norm,
-            signature_norm=signature_norm,
-            cv=cv,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.center = center
+    center: bool | str = parameter(default="cv", allowed=Flag(), tried=(True, False))
 
 
-class DeViSEClassifier(BilinearClassifier):
+class DeViSEClassifier(BilinearRankingClassifier):
     """Bilinear model trained with the hinge rank loss of DeViSE.
 
     With unit-norm signatures t_c, M is trained by mini-batches on (Frome et al.)::
@@ -488,44 +338,9 @@ class DeViSEClassifier(BilinearClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
-    margin : float, default=0.1
-        Δ. Sets the scale of W only: predictions do not depend on it.
     learning_rate : float or "cv", default=8.0
         Step length in units of the margin, for features and signatures of mean length one; "cv"
         chooses between 8 and 2 (it matters little next to the number of epochs).
-    weight_decay : float, default=0.0
-        L2 shrinkage; early stopping is the usual regularizer.
-    epochs : "cv" or int, default="cv"
-        Passes over the data; "cv" stops where held-out training classes are recognized best.
-    max_epochs : int, default=60
-        Upper limit for ``epochs="cv"``, and the number used where no class can be held out.
-    batch_size : "auto" or int, default="auto"
-        Samples in a batch, 16 to 256 by the size of the data.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    cv : int, default=3
-        Number of folds over classes.
-    random_state : int, default=0
-        Order of the samples, and of the classes dealt to folds.
-    verbose : int, default=0
-        1 reports each fold, 2 each epoch, on stderr.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_dimensions, n_features)
-        Wᵀ for normalized features minus `feature_mean_`.
-    feature_mean_ : ndarray of shape (n_features,)
-        Mean of the normalized training features.
-    learning_rate_, n_epochs_ : float, int
-        What was chosen.
-    loss_curve_ : ndarray of shape (n_epochs,)
-        Mean loss of each epoch of the final training.
-    cv_results_ : dict or None
-        Held-out accuracy of every setting after every epoch, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -549,42 +364,13 @@ class DeViSEClassifier(BilinearClassifier):
         deterministic=False,
         reference="Frome et al., NIPS 2013",
     )
-    grids: ClassVar[dict[str, tuple[Any, ...]]] = {"learning_rate": (8.0, 2.0)}
     score_loss = staticmethod(hinge_sum)
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        margin: float = 0.1,
-        learning_rate: float | str = 8.0,
-        weight_decay: float = 0.0,
-        epochs: int | str = "cv",
-        max_epochs: int = 60,
-        batch_size: int | str = "auto",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            signatures,
-            margin=margin,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            epochs=epochs,
-            max_epochs=max_epochs,
-            batch_size=batch_size,
-            feature_norm=feature_norm,
-            signature_norm=signature_norm,
-            cv=cv,
-            random_state=random_state,
-            verbose=verbose,
-        )
+    margin: float = parameter(default=0.1)
+    learning_rate: float | str = parameter(default=8.0, tried=(8.0, 2.0))
+    max_epochs: int = parameter(default=60)
 
 
-class DSSJEClassifier(BilinearClassifier):
+class DSSJEClassifier(BilinearRankingClassifier):
     """Symmetric joint embedding of images and class texts (DS-SJE), on given embeddings.
 
     F(x, c) = xᵀ W s_c with s_c the embedding of the text of class c is trained on both sides
@@ -601,44 +387,9 @@ class DSSJEClassifier(BilinearClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
-    margin : float, default=1.0
-        Δ. Sets the scale of W only: predictions do not depend on it.
     learning_rate : float or "cv", default=8.0
         Step length in units of the margin, for features and signatures of mean length one; "cv"
         chooses between 8 and 2 (it matters little next to the number of epochs).
-    weight_decay : float, default=0.0
-        L2 shrinkage; early stopping is the usual regularizer.
-    epochs : "cv" or int, default="cv"
-        Passes over the data; "cv" stops where held-out training classes are recognized best.
-    max_epochs : int, default=20
-        Upper limit for ``epochs="cv"``, and the number used where no class can be held out.
-    batch_size : "auto" or int, default="auto"
-        Samples in a batch, 16 to 256 by the size of the data.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    cv : int, default=3
-        Number of folds over classes.
-    random_state : int, default=0
-        Order of the samples, and of the classes dealt to folds.
-    verbose : int, default=0
-        1 reports each fold, 2 each epoch, on stderr.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_dimensions, n_features)
-        Wᵀ for normalized features minus `feature_mean_`.
-    feature_mean_ : ndarray of shape (n_features,)
-        Mean of the normalized training features.
-    learning_rate_, n_epochs_ : float, int
-        What was chosen.
-    loss_curve_ : ndarray of shape (n_epochs,)
-        Mean loss of each epoch of the final training.
-    cv_results_ : dict or None
-        Held-out accuracy of every setting after every epoch, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -662,36 +413,5 @@ class DSSJEClassifier(BilinearClassifier):
         deterministic=False,
         reference="Reed, Akata, Lee & Schiele, CVPR 2016 (text tower pre-computed)",
     )
-    grids: ClassVar[dict[str, tuple[Any, ...]]] = {"learning_rate": (8.0, 2.0)}
     score_loss = staticmethod(symmetric_hinge)
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        margin: float = 1.0,
-        learning_rate: float | str = 8.0,
-        weight_decay: float = 0.0,
-        epochs: int | str = "cv",
-        max_epochs: int = 20,
-        batch_size: int | str = "auto",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            signatures,
-            margin=margin,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            epochs=epochs,
-            max_epochs=max_epochs,
-            batch_size=batch_size,
-            feature_norm=feature_norm,
-            signature_norm=signature_norm,
-            cv=cv,
-            random_state=random_state,
-            verbose=verbose,
-        )
+    learning_rate: float | str = parameter(default=8.0, tried=(8.0, 2.0))
