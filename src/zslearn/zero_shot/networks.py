@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._declared import parameter
 from zslearn._parameters import Either, Flag, Number, Whole
 from zslearn.core.descent import (
     Parameters,
@@ -23,11 +24,28 @@ from zslearn.zero_shot.tags import ZeroShotTags
 
 
 class NetworkClassifier(GradientClassifier):
-    """Base of the methods with hidden layers, in plain numpy with hand-written gradients."""
+    """Base of the methods with hidden layers, in plain numpy with hand-written gradients.
+
+    Parameters
+    ----------
+    learning_rate : float or "cv", default=0.001
+        Step length of Adam; "cv" chooses between 0.001 and 0.0003.
+    weight_decay : float, default=0.0
+        Decoupled L2 shrinkage.
+    random_state : int, default=0
+        Start of the weights, order of the samples, and of the classes dealt to folds.
+
+    Attributes
+    ----------
+    parameters_ : dict of str to ndarray
+        Weights and biases.
+    feature_mean_, feature_scale_, signature_mean_, signature_scale_ : ndarray, float
+        Centering and scale of normalized features and signatures, from the training data.
+    """
 
     step: ClassVar[str] = "adam"
     unit_entries: ClassVar[bool] = True
-    grids: ClassVar[dict[str, tuple[Any, ...]]] = {"learning_rate": (1e-3, 3e-4)}
+    learning_rate: float | str = parameter(default=0.001, tried=(1e-3, 3e-4))
 
 
 class BaFCClassifier(NetworkClassifier):
@@ -46,47 +64,12 @@ class BaFCClassifier(NetworkClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     loss : {"bce", "hinge", "euclidean"}, default="bce"
         Which loss.
     n_hidden, n_components : int, default=300 and 50
         Width of the hidden layers and of the common space.
     margin : float, default=1.0
         γ of the Euclidean loss.
-    learning_rate : float or "cv", default=0.001
-        Step length of Adam; "cv" chooses between 0.001 and 0.0003.
-    weight_decay : float, default=0.0
-        Decoupled L2 shrinkage.
-    epochs : "cv" or int, default="cv"
-        Passes over the data; "cv" stops where held-out training classes are recognized best.
-    max_epochs : int, default=20
-        Upper limit for ``epochs="cv"``, and the number used where no class can be held out.
-    batch_size : "auto" or int, default="auto"
-        Samples in a batch, 16 to 256 by the size of the data.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    cv : int, default=3
-        Number of folds over classes.
-    random_state : int, default=0
-        Start of the weights, order of the samples, and of the classes dealt to folds.
-    verbose : int, default=0
-        1 reports each fold, 2 each epoch, on stderr.
-
-    Attributes
-    ----------
-    parameters_ : dict of str to ndarray
-        Weights and biases.
-    feature_mean_, feature_scale_, signature_mean_, signature_scale_ : ndarray, float
-        Centering and scale of normalized features and signatures, from the training data.
-    learning_rate_, n_epochs_ : float, int
-        Values used.
-    loss_curve_ : ndarray of shape (n_epochs,)
-        Mean loss of each epoch of the final training.
-    cv_results_ : dict or None
-        Held-out accuracy of every setting after every epoch, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -110,47 +93,10 @@ class BaFCClassifier(NetworkClassifier):
         deterministic=False,
         reference="Ba, Swersky, Fidler & Salakhutdinov, ICCV 2015 (fc)",
     )
-    parameter_constraints: ClassVar = {
-        "loss": Either("bce", "hinge", "euclidean"),
-        "n_hidden": Whole(1),
-        "n_components": Whole(1),
-        "margin": Number(above=0),
-    }
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        loss: str = "bce",
-        n_hidden: int = 300,
-        n_components: int = 50,
-        margin: float = 1.0,
-        learning_rate: float | str = 0.001,
-        weight_decay: float = 0.0,
-        epochs: int | str = "cv",
-        max_epochs: int = 20,
-        batch_size: int | str = "auto",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.loss = loss
-        self.n_hidden = n_hidden
-        self.n_components = n_components
-        self.margin = margin
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.epochs = epochs
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
+    loss: str = parameter(default="bce", allowed=Either("bce", "hinge", "euclidean"))
+    n_hidden: int = parameter(default=300, allowed=Whole(1))
+    n_components: int = parameter(default=50, allowed=Whole(1))
+    margin: float = parameter(default=1.0, allowed=Number(above=0))
 
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
         parameters = start_layers(rng, "g", (n_features, self.n_hidden, self.n_components))
@@ -189,8 +135,6 @@ class MTMDLClassifier(NetworkClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     loss : {"squared", "hinge"}, default="hinge"
         Which loss.
     n_components : int, default=200
@@ -199,37 +143,6 @@ class MTMDLClassifier(NetworkClassifier):
         Whether σ is the rectifier.
     learning_rate : float or "cv", default=0.0001
         Step length of Adam; "cv" chooses between 0.0001 and 0.00003.
-    weight_decay : float, default=0.0
-        Decoupled L2 shrinkage.
-    epochs : "cv" or int, default="cv"
-        Passes over the data; "cv" stops where held-out training classes are recognized best.
-    max_epochs : int, default=20
-        Upper limit for ``epochs="cv"``, and the number used where no class can be held out.
-    batch_size : "auto" or int, default="auto"
-        Samples in a batch, 16 to 256 by the size of the data.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    cv : int, default=3
-        Number of folds over classes.
-    random_state : int, default=0
-        Start of the weights, order of the samples, and of the classes dealt to folds.
-    verbose : int, default=0
-        1 reports each fold, 2 each epoch, on stderr.
-
-    Attributes
-    ----------
-    parameters_ : dict of str to ndarray
-        Weights and biases.
-    feature_mean_, feature_scale_, signature_mean_, signature_scale_ : ndarray, float
-        Centering and scale of normalized features and signatures, from the training data.
-    learning_rate_, n_epochs_ : float, int
-        Values used.
-    loss_curve_ : ndarray of shape (n_epochs,)
-        Mean loss of each epoch of the final training.
-    cv_results_ : dict or None
-        Held-out accuracy of every setting after every epoch, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -249,48 +162,13 @@ class MTMDLClassifier(NetworkClassifier):
     True
     """
 
-    grids: ClassVar[dict[str, tuple[Any, ...]]] = {"learning_rate": (1e-4, 3e-5)}
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, deterministic=False, reference="Yang & Hospedales, ICLR 2015"
     )
-    parameter_constraints: ClassVar = {
-        "loss": Either("squared", "hinge"),
-        "n_components": Whole(1),
-        "rectify": Flag(),
-    }
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        loss: str = "hinge",
-        n_components: int = 200,
-        rectify: bool = True,
-        learning_rate: float | str = 0.0001,
-        weight_decay: float = 0.0,
-        epochs: int | str = "cv",
-        max_epochs: int = 20,
-        batch_size: int | str = "auto",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.loss = loss
-        self.n_components = n_components
-        self.rectify = rectify
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.epochs = epochs
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
+    loss: str = parameter(default="hinge", allowed=Either("squared", "hinge"))
+    n_components: int = parameter(default=200, allowed=Whole(1))
+    rectify: bool = parameter(default=True, allowed=Flag())
+    learning_rate: float | str = parameter(default=0.0001, tried=(1e-4, 3e-5))
 
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
         parameters = start_layers(rng, "P", (n_features, self.n_components))
@@ -328,8 +206,6 @@ class MLZSCClassifier(NetworkClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     n_components : int, default=100
         Columns of W_A.
     threshold : float, default=2.0
@@ -338,37 +214,6 @@ class MLZSCClassifier(NetworkClassifier):
         μ; "cv" chooses between 0.1 and 1.
     learning_rate : "cv" or float, default="cv"
         Step length of Adam; "cv" chooses between 0.001 and 0.0001.
-    weight_decay : float, default=0.0
-        Decoupled L2 shrinkage.
-    epochs : "cv" or int, default="cv"
-        Passes over the data; "cv" stops where held-out training classes are recognized best.
-    max_epochs : int, default=20
-        Upper limit for ``epochs="cv"``, and the number used where no class can be held out.
-    batch_size : "auto" or int, default="auto"
-        Samples in a batch, 16 to 256 by the size of the data.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    cv : int, default=3
-        Number of folds over classes.
-    random_state : int, default=0
-        Start of the weights, order of the samples, and of the classes dealt to folds.
-    verbose : int, default=0
-        1 reports each fold, 2 each epoch, on stderr.
-
-    Attributes
-    ----------
-    parameters_ : dict of str to ndarray
-        Weights and biases.
-    feature_mean_, feature_scale_, signature_mean_, signature_scale_ : ndarray, float
-        Centering and scale of normalized features and signatures, from the training data.
-    learning_rate_, n_epochs_ : float, int
-        Values used.
-    loss_curve_ : ndarray of shape (n_epochs,)
-        Mean loss of each epoch of the final training.
-    cv_results_ : dict or None
-        Held-out accuracy of every setting after every epoch, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -388,51 +233,15 @@ class MLZSCClassifier(NetworkClassifier):
     True
     """
 
-    grids: ClassVar[dict[str, tuple[Any, ...]]] = {
-        "learning_rate": (1e-3, 1e-4),
-        "attribute_weight": (0.1, 1.0),
-    }
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, deterministic=False, reference="Bucher, Herbin & Jurie, ECCV 2016"
     )
-    parameter_constraints: ClassVar = {
-        "n_components": Whole(1),
-        "threshold": Number(above=0),
-        "attribute_weight": Either("cv", Number(least=0)),
-    }
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        n_components: int = 100,
-        threshold: float = 2.0,
-        attribute_weight: float | str = 0.1,
-        learning_rate: float | str = "cv",
-        weight_decay: float = 0.0,
-        epochs: int | str = "cv",
-        max_epochs: int = 20,
-        batch_size: int | str = "auto",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.n_components = n_components
-        self.threshold = threshold
-        self.attribute_weight = attribute_weight
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.epochs = epochs
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = parameter(default=100, allowed=Whole(1))
+    threshold: float = parameter(default=2.0, allowed=Number(above=0))
+    attribute_weight: float | str = parameter(
+        default=0.1, allowed=Number(least=0), tried=(0.1, 1.0)
+    )
+    learning_rate: float | str = parameter(default="cv", tried=(1e-3, 1e-4))
 
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
         parameters = start_layers(rng, "x", (n_features, S.shape[1]))
