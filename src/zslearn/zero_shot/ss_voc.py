@@ -9,13 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
+from zslearn._declared import fitted, parameter, search_space
 from zslearn._parameters import Constraint, Either, Number, Whole
 from zslearn.core.nearest import scores, unit_rows
 from zslearn.exceptions import InvalidInputError
-from zslearn.zero_shot.base import Features, NormalizedMethod, dense
+from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.search import (
     Fold,
     Point,
+    SearchingMethod,
     choose_parameters,
     grid_points,
     held_out_accuracy,
@@ -35,7 +37,7 @@ def is_matrix(words: Any) -> bool:
     return array.ndim == 2 and array.dtype.kind in "iuf"
 
 
-class SSVocClassifier(NormalizedMethod):
+class SSVocClassifier(SearchingMethod):
     """Regression to signatures with a margin to an open vocabulary (SS-Voc).
 
     g(x) = W x is learned by L-BFGS from (Fu and Sigal; D(x, u) = ‖g(x) − u‖²)::
@@ -52,8 +54,6 @@ class SSVocClassifier(NormalizedMethod):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     vocabulary : array-like of shape (n_words, n_dimensions), optional
         Vectors of the open vocabulary, in the space of the signatures. Words closer than 1e-6 to a
         seen signature are treated as the class's own name and left out.
@@ -71,10 +71,6 @@ class SSVocClassifier(NormalizedMethod):
         Maximum number of L-BFGS iterations.
     feature_norm, signature_norm : {"l2", None}, default="l2"
         Scale every sample, signature and word to unit length.
-    cv : int, default=3
-        Number of folds over classes.
-    random_state : int, default=0
-        Order in which classes are dealt to folds.
     verbose : int, default=0
         1 reports each fold on stderr.
 
@@ -88,8 +84,6 @@ class SSVocClassifier(NormalizedMethod):
         λ used, and iterations of the final fit.
     cv_results_ : dict or None
         Held-out accuracy of every λ, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -110,47 +104,20 @@ class SSVocClassifier(NormalizedMethod):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, reference="Fu & Sigal, CVPR 2016"
     )
-    parameter_constraints: ClassVar = {
-        "vocabulary": Either(None, Constraint("a matrix with one row per word", is_matrix)),
-        "alpha": Number(least=0, most=1),
-        "epsilon": Number(least=0),
-        "margin": Number(least=0),
-        "n_neighbors": Whole(0),
-        "lam": Either("cv", Number(above=0)),
-        "max_iter": Whole(1),
-    }
-    learned_shapes: ClassVar = {"coef_": "k d", "feature_mean_": "d", "signature_mean_": "k"}
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        vocabulary: ArrayLike | None = None,
-        alpha: float = 0.6,
-        epsilon: float = 0.1,
-        margin: float = 0.1,
-        n_neighbors: int = 5,
-        lam: float | str = "cv",
-        max_iter: int = 32,
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.vocabulary = vocabulary
-        self.alpha = alpha
-        self.epsilon = epsilon
-        self.margin = margin
-        self.n_neighbors = n_neighbors
-        self.lam = lam
-        self.max_iter = max_iter
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
+    vocabulary: ArrayLike | None = parameter(
+        default=None, allowed=Either(None, Constraint("a matrix with one row per word", is_matrix))
+    )
+    alpha: float = parameter(default=0.6, allowed=Number(least=0, most=1))
+    epsilon: float = parameter(default=0.1, allowed=Number(least=0))
+    margin: float = parameter(default=0.1, allowed=Number(least=0))
+    n_neighbors: int = parameter(default=5, allowed=Whole(0))
+    lam: float | str = parameter(default="cv", allowed=Number(above=0), tried=LAMS)
+    max_iter: int = parameter(default=32, allowed=Whole(1))
+    cv: int = parameter(default=3)
+    verbose: int = parameter(default=0, allowed=Whole(0))
+    coef_: NDArray = fitted("k d")
+    feature_mean_: NDArray = fitted("d")
+    signature_mean_: NDArray = fitted("k")
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X, S = dense(X).astype(np.float32, copy=False), self.seen_signatures_
@@ -173,7 +140,7 @@ class SSVocClassifier(NormalizedMethod):
 
     def _chosen(self, X: NDArray, y: NDArray[np.intp], S: NDArray, words: NDArray) -> float:
         """Choose λ on held-out classes; in the middle of the grid if there are none."""
-        points = grid_points(self, {"lam": LAMS})
+        points = grid_points(self, search_space(self))
         limit = max(1, self.max_iter // 4)
 
         def ranked(fold: Fold, point: Point) -> NDArray:

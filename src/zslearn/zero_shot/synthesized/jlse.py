@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, softmax
 
-from zslearn._parameters import Either, Flag, Number, Whole
+from zslearn._declared import fitted, parameter, search_space
+from zslearn._parameters import Flag, Number, Whole
 from zslearn.core.losses import logistic_pairs
-from zslearn.zero_shot.base import Features, NormalizedMethod, dense
+from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.search import (
     Fold,
+    SearchingMethod,
     choose_parameters,
     even_rows,
     grid_points,
@@ -27,7 +29,7 @@ from zslearn.zero_shot.tags import ZeroShotTags
 TEMPERATURES = (10.0, 5.0, 20.0, 40.0)
 
 
-class JLSEClassifier(NormalizedMethod):
+class JLSEClassifier(SearchingMethod):
     """Matching of latent codes of classes and samples (JLSE).
 
     A class has the simplex code z_s of its signature over a dictionary B, a sample the code z_t of
@@ -44,8 +46,6 @@ class JLSEClassifier(NormalizedMethod):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     gamma : float, default=0.01
         Weight of ‖z‖² in the codes of the classes.
     temperature : "cv" or float, default="cv"
@@ -60,12 +60,6 @@ class JLSEClassifier(NormalizedMethod):
         Whether B and D are learned; otherwise they stay the seen classes.
     max_samples : int, default=3000
         Learn W on at most this many samples, drawn evenly from the classes.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    cv : int, default=3
-        Number of folds over classes.
-    random_state : int, default=0
-        Order in which classes are dealt to folds.
     verbose : int, default=0
         1 reports each fold on stderr.
 
@@ -85,8 +79,6 @@ class JLSEClassifier(NormalizedMethod):
         What was used.
     cv_results_ : dict or None
         Held-out accuracy of every temperature, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -108,53 +100,20 @@ class JLSEClassifier(NormalizedMethod):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, reference="Zhang & Saligrama, CVPR 2016"
     )
-    parameter_constraints: ClassVar = {
-        "gamma": Number(above=0),
-        "temperature": Either("cv", Number(above=0)),
-        "lam": Number(above=0),
-        "rho": Number(above=0),
-        "rounds": Whole(1),
-        "learn_dictionaries": Flag(),
-        "max_samples": Whole(1),
-    }
-    learned_shapes: ClassVar = {
-        "ridge_coef_": "c d",
-        "feature_mean_": "d",
-        "coef_": "c c",
-        "class_dictionary_": "c k",
-        "sample_dictionary_": "c c",
-    }
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        gamma: float = 0.01,
-        temperature: float | str = "cv",
-        lam: float = 1e-3,
-        rho: float = 100.0,
-        rounds: int = 2,
-        learn_dictionaries: bool = True,
-        max_samples: int = 3000,
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.gamma = gamma
-        self.temperature = temperature
-        self.lam = lam
-        self.rho = rho
-        self.rounds = rounds
-        self.learn_dictionaries = learn_dictionaries
-        self.max_samples = max_samples
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
+    gamma: float = parameter(default=0.01, allowed=Number(above=0))
+    temperature: float | str = parameter(default="cv", allowed=Number(above=0), tried=TEMPERATURES)
+    lam: float = parameter(default=1e-3, allowed=Number(above=0))
+    rho: float = parameter(default=100.0, allowed=Number(above=0))
+    rounds: int = parameter(default=2, allowed=Whole(1))
+    learn_dictionaries: bool = parameter(default=True, allowed=Flag())
+    max_samples: int = parameter(default=3000, allowed=Whole(1))
+    cv: int = parameter(default=3)
+    verbose: int = parameter(default=0, allowed=Whole(0))
+    ridge_coef_: NDArray = fitted("c d")
+    feature_mean_: NDArray = fitted("d")
+    coef_: NDArray = fitted("c c")
+    class_dictionary_: NDArray = fitted("c k")
+    sample_dictionary_: NDArray = fitted("c c")
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X, S = dense(X), self.seen_signatures_
@@ -179,7 +138,7 @@ class JLSEClassifier(NormalizedMethod):
 
     def _chosen(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> float:
         """Choose the temperature on held-out classes."""
-        points = grid_points(self, {"temperature": TEMPERATURES})
+        points = grid_points(self, search_space(self))
 
         def judge(fold: Fold) -> list[float]:
             R, mean = ridge_scores(X[fold.train], fold.y_train)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._declared import parameter
 from zslearn._parameters import Either, Number, Whole
 from zslearn.core.descent import Parameters
 from zslearn.core.losses import structured_hinge
@@ -118,47 +119,25 @@ class SSEClassifier(GradientClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     kind : {"int", "relu"}, default="int"
         φ: intersection or rectified difference.
     gamma : float, default=0.1
         γ of the codes.
     learning_rate : float or "cv", default=0.01
         Step length of Adam, for features of mean squared entry one; "cv" tries 0.01 and 0.003.
-    weight_decay : float, default=0.0
-        L2 shrinkage.
     epochs : "cv" or int, default="cv"
         Passes over the data, w and v in turn; "cv" stops where held-out classes are recognized
         best.
-    max_epochs : int, default=12
-        Upper limit for ``epochs="cv"``, and the number used where no class can be held out.
-    batch_size : "auto" or int, default="auto"
-        Samples in a batch.
     max_samples : int, default=3000
         Train on at most this many samples, drawn evenly from the classes: w has one number per
         feature and v one per feature and class, and a step costs samples × classes × features.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    cv : int, default=2
-        Number of folds over classes.
-    random_state : int, default=0
-        Order of the samples, and of the classes dealt to folds.
-    verbose : int, default=0
-        1 reports each fold, 2 each epoch, on stderr.
 
     Attributes
     ----------
     parameters_ : dict of str to ndarray
         "w" of shape (n_features,), "v" of shape (n_seen, n_features) and "B", the seen signatures.
-    learning_rate_, n_epochs_ : float, int
-        Values used.
-    loss_curve_ : ndarray of shape (n_epochs,)
-        Mean loss of each epoch of the final training.
-    cv_results_ : dict or None
-        Held-out accuracy of every setting after every epoch, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
+    feature_mean_, feature_scale_, signature_mean_, signature_scale_ : ndarray, float
+        Origin and scale of normalized features and signatures, from the training data.
 
     References
     ----------
@@ -177,48 +156,15 @@ class SSEClassifier(GradientClassifier):
     """
 
     step: ClassVar[str] = "adam"
-    grids: ClassVar[dict[str, tuple[Any, ...]]] = {"learning_rate": (0.01, 0.003)}
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, deterministic=False, reference="Zhang & Saligrama, ICCV 2015"
     )
-    parameter_constraints: ClassVar = {
-        "kind": Either(*KINDS),
-        "gamma": Number(above=0),
-        "max_samples": Whole(1),
-    }
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        kind: str = "int",
-        gamma: float = 0.1,
-        learning_rate: float | str = 0.01,
-        weight_decay: float = 0.0,
-        epochs: int | str = "cv",
-        max_epochs: int = 12,
-        batch_size: int | str = "auto",
-        max_samples: int = 3000,
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 2,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.kind = kind
-        self.gamma = gamma
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.epochs = epochs
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.max_samples = max_samples
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
+    kind: str = parameter(default="int", allowed=Either(*KINDS))
+    gamma: float = parameter(default=0.1, allowed=Number(above=0))
+    learning_rate: float | str = parameter(default=0.01, tried=(0.01, 0.003))
+    max_epochs: int = parameter(default=12)
+    max_samples: int = parameter(default=3000, allowed=Whole(1))
+    cv: int = parameter(default=2)
 
     def _learn(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> Learned:
         rng = np.random.RandomState(self.random_state)

@@ -13,15 +13,17 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.special import softmax
 from sklearn.cluster import KMeans
 
+from zslearn._declared import fitted, parameter, search_space
 from zslearn._parameters import Either, Flag, Number, Whole
 from zslearn.core.losses import structured_hinge
 from zslearn.core.nearest import Targets
-from zslearn.zero_shot.base import Features, NormalizedMethod, dense
+from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.scoring import Branch, LinearForm
 from zslearn.zero_shot.search import (
     Fold,
     Point,
+    SearchingMethod,
     choose_parameters,
     grid_points,
     held_out_accuracy,
@@ -219,7 +221,7 @@ SCALES = tuple(2.0**power for power in range(-5, 6))
 START_LAM = 2.0**-12
 
 
-class SynCClassifier(NormalizedMethod):
+class SynCClassifier(SearchingMethod):
     """Classifiers of unseen classes as mixtures of phantom classifiers (SynC).
 
     With signatures a_c of unit length, divided by their median distance, the classifier of a class
@@ -238,8 +240,6 @@ class SynCClassifier(NormalizedMethod):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     loss : {"ovo", "cs", "struct"}, default="ovo"
         Which loss.
     lam : "cv" or float, default="cv"
@@ -255,10 +255,6 @@ class SynCClassifier(NormalizedMethod):
         Weight of the absolute mixing weights of the phantoms, if they are learned.
     max_iter : int, default=100
         Maximum number of L-BFGS iterations.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
-    cv : int, default=3
-        Number of folds over classes.
     random_state : int, default=0
         Order in which classes are dealt to folds, and the start of k-means.
     verbose : int, default=0
@@ -278,8 +274,6 @@ class SynCClassifier(NormalizedMethod):
         L-BFGS iterations of the final fit.
     cv_results_ : dict or None
         Held-out accuracy of every λ and scale, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -301,47 +295,18 @@ class SynCClassifier(NormalizedMethod):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         closed_form=False, reference="Changpinyo, Chao, Gong & Sha, CVPR 2016"
     )
-    parameter_constraints: ClassVar = {
-        "loss": Either(*LOSSES),
-        "lam": Either("cv", Number(above=0)),
-        "scale": Either("cv", Number(above=0)),
-        "n_phantoms": Either(None, Whole(1)),
-        "learn_phantoms": Flag(),
-        "sparsity": Number(least=0),
-        "max_iter": Whole(1),
-    }
-    learned_shapes: ClassVar = {"phantoms_": "p k", "coef_": "p d", "scale_": ""}
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        loss: str = "ovo",
-        lam: float | str = "cv",
-        scale: float | str = "cv",
-        n_phantoms: int | None = None,
-        learn_phantoms: bool = False,
-        sparsity: float = 1e-4,
-        max_iter: int = 100,
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 3,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.loss = loss
-        self.lam = lam
-        self.scale = scale
-        self.n_phantoms = n_phantoms
-        self.learn_phantoms = learn_phantoms
-        self.sparsity = sparsity
-        self.max_iter = max_iter
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.random_state = random_state
-        self.verbose = verbose
+    loss: str = parameter(default="ovo", allowed=Either(*LOSSES))
+    lam: float | str = parameter(default="cv", allowed=Either("cv", Number(above=0)))
+    scale: float | str = parameter(default="cv", allowed=Number(above=0), tried=SCALES)
+    n_phantoms: int | None = parameter(default=None, allowed=Either(None, Whole(1)))
+    learn_phantoms: bool = parameter(default=False, allowed=Flag())
+    sparsity: float = parameter(default=1e-4, allowed=Number(least=0))
+    max_iter: int = parameter(default=100, allowed=Whole(1))
+    cv: int = parameter(default=3)
+    verbose: int = parameter(default=0, allowed=Whole(0))
+    phantoms_: NDArray = fitted("p k")
+    coef_: NDArray = fitted("p d")
+    scale_: float = fitted("")
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X = dense(X).astype(np.float32, copy=False)
@@ -391,7 +356,7 @@ class SynCClassifier(NormalizedMethod):
 
     def _chosen(self, X: NDArray, y: NDArray[np.intp], A: NDArray) -> Point:
         """Choose λ and scale on held-out classes; in the middle of the grid if there are none."""
-        grid = {"lam": LAMS[self.loss], "scale": SCALES}
+        grid = {"lam": LAMS[self.loss], **search_space(self)}
         middle = {name: (values[len(values) // 2],) for name, values in grid.items()}
         points, [default] = grid_points(self, grid), grid_points(self, middle)
         lams, scales = (tuple(dict.fromkeys(p[name] for p in points)) for name in grid)
