@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from zslearn._parameters import Either, Instance, Number, Whole, check_parameters
+from zslearn._declared import fitted, parameter
+from zslearn._parameters import Either, Instance, Number, Seed, Whole, check_parameters
 from zslearn._pipelines import frozen, last_step, steps_before
 from zslearn.core.confidence import MEASURES
 from zslearn.core.fitting import fit_method
@@ -148,46 +149,27 @@ class CalibratedStacking(ZeroShotClassifier):
     True
     """
 
-    parameter_constraints: ClassVar = {
-        "estimator": CLASSIFIER,
-        "gamma": Either("auto", Number()),
-        "temperature": Either("auto", Number(above=0), ForEachSetting(Number(above=0))),
-        "confidence": Either(*LEARNED, *MEASURES, ForEachSetting(COEFFICIENTS)),
-        "threshold": Either("auto", Number(), ForEachSetting(Number())),
-        "max_rejected": Number(least=0, below=1),
-        "reject_cost": Either(None, Number(above=0)),
-        "reject_label": Either(None, Instance(str, "a text"), Whole(-(2**31))),
-        "cv": Either("auto", Whole(2)),
-        "holdout": Number(above=0, below=1),
-    }
-    learned_shapes: ClassVar = {"seen_signatures_": None, "gamma_": "", "confidence_": "arrays"}
-
-    def __init__(
-        self,
-        estimator: ZeroShotClassifier | Pipeline,
-        *,
-        gamma: float | str = "auto",
-        temperature: float | str | Mapping[str, float] = "auto",
-        confidence: str | Mapping[str, ArrayLike] = "right",
-        threshold: float | str | Mapping[str, float] = "auto",
-        max_rejected: float = 0.05,
-        reject_cost: float | None = None,
-        reject_label: str | int | None = None,
-        cv: int | str = "auto",
-        holdout: float = 0.2,
-        random_state: int | None = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.gamma = gamma
-        self.temperature = temperature
-        self.confidence = confidence
-        self.threshold = threshold
-        self.max_rejected = max_rejected
-        self.reject_cost = reject_cost
-        self.reject_label = reject_label
-        self.cv = cv
-        self.holdout = holdout
-        self.random_state = random_state
+    estimator: ZeroShotClassifier | Pipeline = parameter(allowed=CLASSIFIER, kw_only=False)
+    gamma: float | str = parameter(default="auto", allowed=Either("auto", Number()))
+    temperature: float | str | Mapping[str, float] = parameter(
+        default="auto", allowed=Either("auto", Number(above=0), ForEachSetting(Number(above=0)))
+    )
+    confidence: str | Mapping[str, ArrayLike] = parameter(
+        default="right", allowed=Either(*LEARNED, *MEASURES, ForEachSetting(COEFFICIENTS))
+    )
+    threshold: float | str | Mapping[str, float] = parameter(
+        default="auto", allowed=Either("auto", Number(), ForEachSetting(Number()))
+    )
+    max_rejected: float = parameter(default=0.05, allowed=Number(least=0, below=1))
+    reject_cost: float | None = parameter(default=None, allowed=Either(None, Number(above=0)))
+    reject_label: str | int | None = parameter(
+        default=None, allowed=Either(None, Instance(str, "a text"), Whole(-(2**31)))
+    )
+    cv: int | str = parameter(default="auto", allowed=Either("auto", Whole(2)))
+    holdout: float = parameter(default=0.2, allowed=Number(above=0, below=1))
+    random_state: int | None = parameter(default=0, allowed=Seed())
+    gamma_: float = fitted("")
+    confidence_: dict[str, NDArray] = fitted("arrays")
 
     @property
     def signatures(self) -> Any:
@@ -195,7 +177,7 @@ class CalibratedStacking(ZeroShotClassifier):
         return last_step(self.estimator).signatures
 
     @property
-    def signatures_(self) -> Signatures:  # type: ignore[override]
+    def signatures_(self) -> Signatures:
         """Every class that can be predicted."""
         return self._classifier.signatures_
 

@@ -10,11 +10,12 @@ samples are tested.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._declared import fitted, parameter
 from zslearn._parameters import Either, Number
 from zslearn.core.linear_maps import autoencoder_equation
 from zslearn.core.moments import Moments
@@ -28,16 +29,20 @@ _MIN_BATCH = 30
 
 
 class _LegacySAE(ZeroShotMethod):
-    """What the three demos share: one W, found with a fixed λ, for both directions."""
+    """What the three demos share: one W, found with a fixed λ, for both directions.
 
-    parameter_constraints: ClassVar = {
-        "direction": Either("encode", "decode"),
-        "lam": Number(above=0),
-    }
-    feature_norm: str | None = None
-    signature_norm: str | None = None
-    lam: float
-    direction: str
+    Parameters
+    ----------
+    direction : {"encode", "decode"}, default="encode"
+        Where to compare.
+    lam : float, default=0.2
+        The paper's λ.
+    """
+
+    feature_norm: str | None = parameter(default=None, init=False)
+    signature_norm: str | None = parameter(default=None, init=False)
+    direction: str = parameter(default="encode", allowed=Either("encode", "decode"))
+    lam: float = parameter(default=0.2, allowed=Number(above=0))
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         lam = float(self.lam)
@@ -60,10 +65,6 @@ class LegacyAwA(_LegacySAE):
     ----------
     signatures : Signatures, dict or DataFrame
         Raw attributes, one vector per class.
-    direction : {"encode", "decode"}, default="encode"
-        Where to compare.
-    lam : float, default=500000
-        The paper's λ.
 
     Attributes
     ----------
@@ -82,17 +83,11 @@ class LegacyAwA(_LegacySAE):
     True
     """
 
-    learned_shapes: ClassVar = {"coef_": "k d"}
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         separable=False, raw_signatures=True, reference=_PAPER
     )
-
-    def __init__(
-        self, signatures: Any = None, *, direction: str = "encode", lam: float = 500_000.0
-    ) -> None:
-        self.signatures = signatures
-        self.direction = direction
-        self.lam = lam
+    lam: float = parameter(default=500_000.0)
+    coef_: NDArray = fitted("k d")
 
     def _transformed(self, moments: Moments) -> Moments:
         length = np.sqrt(np.diag(moments.gram))
@@ -114,11 +109,24 @@ class LegacyAwA(_LegacySAE):
 
 
 class _Projected(_LegacySAE):
-    """Demos that first project features to ridge scores of the seen classes."""
+    """Demos that first project features to ridge scores of the seen classes.
 
-    parameter_constraints: ClassVar = {"ridge": Number(above=0)}
-    learned_shapes: ClassVar = {"projection_": "d c", "coef_": "k c"}
-    ridge: float
+    Parameters
+    ----------
+    ridge : float, default=50.0
+        Ridge of the projection to class scores.
+
+    Attributes
+    ----------
+    projection_ : ndarray of shape (n_features, n_seen)
+        The projection to class scores.
+    coef_ : ndarray of shape (n_dimensions, n_seen)
+        W for projected features.
+    """
+
+    ridge: float = parameter(default=50.0, allowed=Number(above=0))
+    projection_: NDArray = fitted("d c")
+    coef_: NDArray = fitted("k c")
 
     def _transformed(self, moments: Moments) -> Moments:
         # P = (XᵀX + r I)⁻¹ Xᵀ Y with one-hot Y; XᵀY holds the class sums.
@@ -145,38 +153,12 @@ class LegacyCUB(_Projected):
     ----------
     signatures : Signatures, dict or DataFrame
         Attributes, one vector per class; scaled to unit length.
-    direction : {"encode", "decode"}, default="encode"
-        Where to compare.
-    lam : float, default=0.2
-        The paper's λ.
-    ridge : float, default=50.0
-        Ridge of the projection to class scores.
-
-    Attributes
-    ----------
-    projection_ : ndarray of shape (n_features, n_seen)
-        The projection to class scores.
-    coef_ : ndarray of shape (n_dimensions, n_seen)
-        W for projected features.
     """
 
-    signature_norm = "l2"
+    signature_norm: str | None = parameter(default="l2", init=False)
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         transductive=True, min_batch=_MIN_BATCH, reference=_PAPER
     )
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        direction: str = "encode",
-        lam: float = 0.2,
-        ridge: float = 50.0,
-    ) -> None:
-        self.signatures = signatures
-        self.direction = direction
-        self.lam = lam
-        self.ridge = ridge
 
     def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
         S = self._unit_signatures(names, vectors)
@@ -198,37 +180,13 @@ class LegacyImNet2(_Projected):
     ----------
     signatures : Signatures, dict or DataFrame
         Word vectors, one per class.
-    direction : {"encode", "decode"}, default="encode"
-        Where to compare.
-    lam : float, default=5.0
-        The paper's λ.
-    ridge : float, default=150.0
-        Ridge of the projection to class scores.
-
-    Attributes
-    ----------
-    projection_ : ndarray of shape (n_features, n_seen)
-        The projection to class scores.
-    coef_ : ndarray of shape (n_dimensions, n_seen)
-        W for projected features.
     """
 
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         transductive=True, min_batch=_MIN_BATCH, reference=_PAPER
     )
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        direction: str = "encode",
-        lam: float = 5.0,
-        ridge: float = 150.0,
-    ) -> None:
-        self.signatures = signatures
-        self.direction = direction
-        self.lam = lam
-        self.ridge = ridge
+    lam: float = parameter(default=5.0)
+    ridge: float = parameter(default=150.0)
 
     def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
         prototypes = vectors if self.direction == "encode" else vectors @ self.coef_

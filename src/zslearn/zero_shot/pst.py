@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
+from zslearn._declared import parameter
 from zslearn._parameters import Either, Instance, Number, Whole
 from zslearn.zero_shot.base import Features, NormalizedMethod, ZeroShotClassifier, dense
 from zslearn.zero_shot.posterior.similarity import ConSEClassifier
@@ -34,8 +35,6 @@ class PSTClassifier(NormalizedMethod):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     estimator : zero-shot classifier, optional
         Provides the first scores; `ConSEClassifier` by default. It gets `signatures`.
     alpha : float, default=0.8
@@ -47,8 +46,6 @@ class PSTClassifier(NormalizedMethod):
     graph : {"features", "scores"}, default="features"
         Where neighbors are looked for: in the features by Euclidean distance, or in the vectors
         of class probabilities by the L1 distance, as in the paper.
-    feature_norm, signature_norm : {"l2", None}, default="l2"
-        Scale every sample and every signature to unit length, at fit and at prediction.
 
     Attributes
     ----------
@@ -76,34 +73,13 @@ class PSTClassifier(NormalizedMethod):
         min_batch=5,
         reference="Rohrbach, Ebert & Schiele, NIPS 2013",
     )
-    parameter_constraints: ClassVar = {
-        "estimator": Either(None, Instance(ZeroShotClassifier, "a zero-shot classifier")),
-        "alpha": Number(above=0, below=1),
-        "n_neighbors": Whole(1),
-        "share": Number(above=0, most=1),
-        "graph": Either(*GRAPHS),
-    }
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        estimator: Any = None,
-        alpha: float = 0.8,
-        n_neighbors: int = 20,
-        share: float = 0.15,
-        graph: str = "features",
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-    ) -> None:
-        self.signatures = signatures
-        self.estimator = estimator
-        self.alpha = alpha
-        self.n_neighbors = n_neighbors
-        self.share = share
-        self.graph = graph
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
+    estimator: Any = parameter(
+        default=None, allowed=Either(None, Instance(ZeroShotClassifier, "a zero-shot classifier"))
+    )
+    alpha: float = parameter(default=0.8, allowed=Number(above=0, below=1))
+    n_neighbors: int = parameter(default=20, allowed=Whole(1))
+    share: float = parameter(default=0.15, allowed=Number(above=0, most=1))
+    graph: str = parameter(default="features", allowed=Either(*GRAPHS))
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         base = ConSEClassifier() if self.estimator is None else clone(self.estimator)
