@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from zslearn._parameters import Constraint, Either, check_parameters
+from zslearn._parameters import Constraint, Either, Seed, check_parameters
 from zslearn._pipelines import (
     features_of,
     frozen,
@@ -85,6 +85,7 @@ class AverageClassifier(ZeroShotMethod):
     parameter_constraints: ClassVar = {
         "members": Constraint("a list of zero-shot classifiers, or pipelines", _are_members),
         "spaces": Either(None, Constraint("a list of names of blocks, or None", _are_spaces)),
+        "random_state": Seed(),
     }
     learned_shapes: ClassVar = {"seen_signatures_": None, "scales_": "m"}
     # Every member normalizes in its own way.

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from zslearn._parameters import Either, Number, Whole, check_parameters
+from zslearn._parameters import Either, Number, Seed, Whole, check_parameters
 from zslearn._pipelines import frozen, last_step, steps_before
 from zslearn._progress import progress_bar, report
 from zslearn.core.fitting import fit_method
@@ -38,7 +38,7 @@ from zslearn.zero_shot.auto.records import Record
 from zslearn.zero_shot.auto.rows import leaderboard_rows, results_of
 from zslearn.zero_shot.auto.taking import optimism_of, taken_of
 from zslearn.zero_shot.base import ZeroShotClassifier, remedy
-from zslearn.zero_shot.inputs import as_signatures, refuses_sample_weight
+from zslearn.zero_shot.inputs import SIGNATURES, as_signatures, refuses_sample_weight
 from zslearn.zero_shot.scoring import Calibration, InputGuard, Scorer, Stepped
 from zslearn.zero_shot.tags import ZeroShotTags
 
@@ -122,12 +122,14 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
     """
 
     parameter_constraints: ClassVar = {
+        "signatures": Either(None, SIGNATURES),
         "portfolio": PORTFOLIO,
         "preprocess": PREPROCESS,
         "time_budget": Either(None, Number(above=0)),
         "cv": Either("auto", None, Whole(2)),
+        "random_state": Seed(),
+        "verbose": Whole(0),
     }
-    learned_shapes: ClassVar = {"seen_signatures_": None}
 
     def __init__(
         self,
@@ -164,7 +166,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         return replace(taken, closed_form=False, reference=TAGS.reference)
 
     @property
-    def signatures_(self) -> Signatures:  # type: ignore[override]
+    def signatures_(self) -> Signatures:
         """Every class that can be predicted."""
         return self.estimator_.signatures_
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from zslearn._declared import fitted, parameter, search_space
 from zslearn._parameters import Either, Flag, Number, Whole
 from zslearn.core.nearest import METRICS, Direction, Metric, Targets
 from zslearn.signatures import Signatures
@@ -51,8 +52,6 @@ class DeepSemanticAutoencoder(DeepClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     hidden : int, default=512
         Units of each hidden layer.
     tied : bool, default=False
@@ -90,8 +89,6 @@ class DeepSemanticAutoencoder(DeepClassifier):
         Scale every sample and every signature to unit length, at fit and at prediction.
     cv : int, default=5
         Number of folds over classes.
-    device : {"auto", "cpu", "cuda"}, default="auto"
-        Where to train; "auto" takes CUDA where there is one.
     random_state : int, default=0
         Start of the hidden layers, order of the samples, and of the classes dealt to folds.
     verbose : int, default=0
@@ -113,8 +110,6 @@ class DeepSemanticAutoencoder(DeepClassifier):
         Loss of each step of the final training.
     cv_results_ : dict or None
         Accuracy on held-out classes after each number of steps, with scikit-learn's keys.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     Examples
     --------
@@ -134,85 +129,35 @@ class DeepSemanticAutoencoder(DeepClassifier):
         deterministic=False,
         reference="outlook of Kodirov, Xiang & Gong, CVPR 2017; see docs/deep.md",
     )
-    parameter_constraints: ClassVar = {
-        "hidden": Whole(1),
-        "tied": Flag(),
-        "direction": Either(*DIRECTIONS),
-        "metric": Either("cv", *METRICS),
-        "lam": Either("cv", Number(above=0), LAM_PER_DIRECTION),
-        "power": Either("cv", Number(above=0)),
-        "shrinkage": Either("cv", None, Number(least=0, most=1)),
-        "n_steps": Either("cv", Whole(0)),
-        "max_steps": Whole(0),
-        "decode_weight": Number(least=0),
-        "encode_weight": Number(least=0),
-        "classify_weight": Number(least=0),
-        "reconstruct_weight": Number(least=0),
-        "softness": Number(above=0),
-        "learning_rate": Number(above=0),
-        "weight_decay": Number(least=0),
-        "batch_size": Whole(1),
-    }
-    learned_shapes: ClassVar = {
-        "parameters_": "arrays",
-        "feature_mean_": "optional d",
-        "whitening_": "optional d r",
-        "signature_mean_": "optional k",
-    }
-    lam_: dict[str, float]
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        hidden: int = 512,
-        tied: bool = False,
-        direction: str = "decode",
-        metric: str = "cv",
-        lam: float | str | Mapping[str, float] = "cv",
-        power: float | str = "cv",
-        shrinkage: float | str | None = "cv",
-        n_steps: int | str = "cv",
-        max_steps: int = 160,
-        decode_weight: float = 1.0,
-        encode_weight: float = 1.0,
-        classify_weight: float = 1.0,
-        reconstruct_weight: float = 0.0,
-        softness: float = 5.0,
-        learning_rate: float = 1e-3,
-        weight_decay: float = 1e-4,
-        batch_size: int = 256,
-        feature_norm: str | None = "l2",
-        signature_norm: str | None = "l2",
-        cv: int = 5,
-        device: str = "auto",
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.hidden = hidden
-        self.tied = tied
-        self.direction = direction
-        self.metric = metric
-        self.lam = lam
-        self.power = power
-        self.shrinkage = shrinkage
-        self.n_steps = n_steps
-        self.max_steps = max_steps
-        self.decode_weight = decode_weight
-        self.encode_weight = encode_weight
-        self.classify_weight = classify_weight
-        self.reconstruct_weight = reconstruct_weight
-        self.softness = softness
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
+    hidden: int = parameter(default=512, allowed=Whole(1))
+    tied: bool = parameter(default=False, allowed=Flag())
+    direction: str = parameter(default="decode", allowed=Either(*DIRECTIONS))
+    metric: str = parameter(default="cv", allowed=Either(*METRICS), tried=("cosine", "euclidean"))
+    lam: float | str | Mapping[str, float] = parameter(
+        default="cv", allowed=Either("cv", Number(above=0), LAM_PER_DIRECTION)
+    )
+    power: float | str = parameter(default="cv", allowed=Number(above=0), tried=(1.0, 0.5))
+    shrinkage: float | str | None = parameter(
+        default="cv", allowed=Either(None, Number(least=0, most=1)), tried=(None, 0.7)
+    )
+    n_steps: int | str = parameter(default="cv", allowed=Either("cv", Whole(0)))
+    max_steps: int = parameter(default=160, allowed=Whole(0))
+    decode_weight: float = parameter(default=1.0, allowed=Number(least=0))
+    encode_weight: float = parameter(default=1.0, allowed=Number(least=0))
+    classify_weight: float = parameter(default=1.0, allowed=Number(least=0))
+    reconstruct_weight: float = parameter(default=0.0, allowed=Number(least=0))
+    softness: float = parameter(default=5.0, allowed=Number(above=0))
+    learning_rate: float = parameter(default=1e-3, allowed=Number(above=0))
+    weight_decay: float = parameter(default=1e-4, allowed=Number(least=0))
+    batch_size: int = parameter(default=256, allowed=Whole(1))
+    feature_norm: str | None = parameter(default="l2")
+    signature_norm: str | None = parameter(default="l2")
+    cv: int = parameter(default=5, allowed=Whole(2))
+    parameters_: dict[str, NDArray] = fitted("arrays")
+    feature_mean_: NDArray | None = fitted("optional d")
+    whitening_: NDArray | None = fitted("optional d r")
+    signature_mean_: NDArray | None = fitted("optional k")
+    lam_: dict[str, float] = fitted()
 
     def decode(self, S: ArrayLike) -> NDArray:
         """Return the features that signatures stand for, g(s).
@@ -249,7 +194,7 @@ class DeepSemanticAutoencoder(DeepClassifier):
 
     def _chosen_start(self, search: StartSearch) -> FeatureSpace:
         """Choose the space and λ by the closed form on held-out classes."""
-        points = grid_points(self, SPACES)
+        points = grid_points(self, search_space(self, *SPACES))
         point, lam = points[0], self.lam
         if search.folds and (len(points) > 1 or is_cv(self.lam)):
             point, lam = search.best(points, self._ways())

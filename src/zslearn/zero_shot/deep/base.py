@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._declared import parameter
 from zslearn._optional import require
-from zslearn._parameters import Either
+from zslearn._parameters import Either, Seed, Whole
 from zslearn.zero_shot.base import Features, ZeroShotMethod, dense
 
 DEVICES = ("auto", "cpu", "cuda")
@@ -20,13 +21,17 @@ class DeepClassifier(ZeroShotMethod):
     A method provides ``_train(X, y, device)``, which sets the learned state as numpy arrays, and
     ``prepare`` and ``compare`` as every `ZeroShotMethod`. Around ``_train`` the generators of
     PyTorch are seeded by `random_state`, and put back afterwards. What it keeps in
-    `parameters_` ("arrays" in `learned_shapes`) goes to model files as it is.
+    `parameters_`, declared as "arrays", goes to model files as it is.
+
+    Parameters
+    ----------
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where to train; "auto" takes CUDA where there is one.
     """
 
-    device: str
-    random_state: int | None
-    verbose: int
-    parameter_constraints: ClassVar = {"device": Either(*DEVICES)}
+    device: str = parameter(default="auto", allowed=Either(*DEVICES))
+    random_state: int | None = parameter(default=0, allowed=Seed())
+    verbose: int = parameter(default=0, allowed=Whole(0))
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         require("torch", extra="deep", purpose=f"Fitting {type(self).__name__}")

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from zslearn._declared import fitted, parameter
 from zslearn._parameters import Constraint, Either, Number, Numbers, Whole, check_parameters
 from zslearn.core.fitting import all_or_nothing
 from zslearn.core.nearest import Targets
@@ -57,8 +58,6 @@ class ConvSemanticAutoencoder(DeepClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot.
     trunk : torch.nn.Module, optional
         Network from pictures (n, 3, height, width), with values between 0 and 1, to feature maps
         (n, channels, height, width), such as `efficientnet_trunk`; by default a small network is
@@ -83,8 +82,6 @@ class ConvSemanticAutoencoder(DeepClassifier):
         Scale every signature to unit length.
     cv : int, default=5
         One of this many parts of the seen classes is held out for ``n_epochs="cv"``.
-    device : {"auto", "cpu", "cuda"}, default="auto"
-        Where to train.
     random_state : int, default=0
         Start of the weights and order of the pictures.
     verbose : int, default=0
@@ -107,8 +104,6 @@ class ConvSemanticAutoencoder(DeepClassifier):
         Passes made.
     loss_curve_ : ndarray of shape (n_steps,)
         Loss of each step.
-    cv_results_, best_params_ : dict
-        As in every classifier.
 
     Examples
     --------
@@ -130,63 +125,26 @@ class ConvSemanticAutoencoder(DeepClassifier):
         deterministic=False,
         reference="outlook of Kodirov, Xiang & Gong, CVPR 2017; see docs/deep.md",
     )
-    parameter_constraints: ClassVar = {
-        "trunk": Either(None, MODULE),
-        "channels": Either(None, Numbers(Whole(1))),
-        "n_free": Whole(0),
-        "n_epochs": Either("cv", Whole(1)),
-        "classify_weight": Number(least=0),
-        "reconstruct_weight": Number(least=0),
-        "learning_rate": Number(above=0),
-        "weight_decay": Number(least=0),
-        "batch_size": Whole(2),
-    }
-    learned_shapes: ClassVar = {
-        "parameters_": "arrays",
-        "signature_mean_": "k",
-        "signature_scale_": "",
-    }
+    trunk: Any = parameter(default=None, allowed=Either(None, MODULE))
+    channels: Any = parameter(default=None, allowed=Either(None, Numbers(Whole(1))))
+    n_free: int = parameter(default=16, allowed=Whole(0))
+    n_epochs: int | str = parameter(default=40, allowed=Either("cv", Whole(1)))
+    classify_weight: float = parameter(default=1.0, allowed=Number(least=0))
+    reconstruct_weight: float = parameter(default=1.0, allowed=Number(least=0))
+    learning_rate: float = parameter(default=3e-3, allowed=Number(above=0))
+    weight_decay: float = parameter(default=1e-3, allowed=Number(least=0))
+    batch_size: int = parameter(default=64, allowed=Whole(2))
+    feature_norm: str | None = parameter(default=None, init=False)
+    signature_norm: str | None = parameter(default="l2")
+    cv: int = parameter(default=5, allowed=Whole(2))
+    parameters_: dict[str, NDArray] = fitted("arrays")
+    signature_mean_: NDArray = fitted("k")
+    signature_scale_: float = fitted("")
+    picture_shape_: tuple[int, int, int] = fitted()
+    map_shape_: tuple[int, int, int] = fitted()
+    trunk_sha256_: str | None = fitted()
     # Parameters that a model file does not hold; they are given again after loading.
     given_again: ClassVar = ("trunk",)
-    feature_norm: None = None
-    picture_shape_: tuple[int, int, int]
-    map_shape_: tuple[int, int, int]
-    trunk_sha256_: str | None
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        trunk: Any = None,
-        channels: Any = None,
-        n_free: int = 16,
-        n_epochs: int | str = 40,
-        classify_weight: float = 1.0,
-        reconstruct_weight: float = 1.0,
-        learning_rate: float = 3e-3,
-        weight_decay: float = 1e-3,
-        batch_size: int = 64,
-        signature_norm: str | None = "l2",
-        cv: int = 5,
-        device: str = "auto",
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.trunk = trunk
-        self.channels = channels
-        self.n_free = n_free
-        self.n_epochs = n_epochs
-        self.classify_weight = classify_weight
-        self.reconstruct_weight = reconstruct_weight
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.signature_norm = signature_norm
-        self.cv = cv
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> ZeroShotMethod:

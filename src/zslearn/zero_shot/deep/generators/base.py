@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from zslearn._declared import fitted, parameter
 from zslearn._parameters import Either, Flag, Number, Whole
 from zslearn._progress import report
 from zslearn.exceptions import InvalidInputError
@@ -75,35 +76,48 @@ class GenerativeClassifier(DeepClassifier):
     the others by synthesized ones, and the softmax of the paper is trained on them whenever
     candidates are prepared. Every class gets the same draws of noise, so that what is
     synthesized for it does not depend on the other candidates, nor on their order.
+
+    Parameters
+    ----------
+    signatures : Signatures, dict or DataFrame, optional
+        One vector per class, for seen and unseen classes; None means one-hot, where nothing is
+        synthesized.
+    batch_size : int, default=64
+        Samples in a batch.
+    feature_norm : {"l2", None}, default=None
+        Whether samples are scaled to unit length before their features are scaled to [0, 1] by the
+        training data; the originals do not.
+    signature_norm : {"l2", None}, default="l2"
+        Scale every signature to unit length, at fit and at prediction.
+
+    Attributes
+    ----------
+    n_steps_, n_synthetic_, softmax_epochs_ : int
+        What was used.
+    feature_low_, feature_range_ : ndarray of shape (n_features,)
+        Features are scaled by ``(x - low) / range``.
+    stages_ : dict of int to Stage
+        With ``keep_stages=True`` the model at every checkpoint, see `at_step`.
     """
 
-    n_steps: int | str
-    max_steps: int
-    n_checkpoints: int
-    n_synthetic: int | str
-    softmax_epochs: int | str
-    batch_size: int
-    cv: int
-    n_folds: int
-    keep_stages: bool
-    parameter_constraints: ClassVar = {
-        "n_steps": Either("cv", Whole(1)),
-        "max_steps": Whole(1),
-        "n_checkpoints": Whole(1),
-        "n_synthetic": Either("cv", Whole(1)),
-        "softmax_epochs": Either("cv", Whole(1)),
-        "batch_size": Whole(1),
-        "learning_rate": Number(above=0),
-        "n_folds": Whole(1),
-        "keep_stages": Flag(),
-    }
-    learned_shapes: ClassVar = {
-        "parameters_": "arrays",
-        "feature_low_": "d",
-        "feature_range_": "d",
-        "samples_": "n q",
-        "sample_classes_": "names n",
-    }
+    learning_rate: float = parameter(default=1e-3, allowed=Number(above=0))
+    n_checkpoints: int = parameter(default=2, allowed=Whole(1))
+    n_synthetic: int | str = parameter(default="cv", allowed=Either("cv", Whole(1)))
+    softmax_epochs: int | str = parameter(default="cv", allowed=Either("cv", Whole(1)))
+    batch_size: int = parameter(default=64, allowed=Whole(1))
+    keep_stages: bool = parameter(default=False, allowed=Flag())
+    feature_norm: str | None = parameter(default=None)
+    signature_norm: str | None = parameter(default="l2")
+    # Parameters of the methods that choose the length of their training.
+    n_steps: int | str = parameter(default="cv", allowed=Either("cv", Whole(1)), init=False)
+    max_steps: int = parameter(default=2000, allowed=Whole(1), init=False)
+    cv: int = parameter(default=4, allowed=Whole(2), init=False)
+    n_folds: int = parameter(default=1, allowed=Whole(1), init=False)
+    parameters_: dict[str, NDArray] = fitted("arrays")
+    feature_low_: NDArray = fitted("d")
+    feature_range_: NDArray = fitted("d")
+    samples_: NDArray = fitted("n q")
+    sample_classes_: NDArray = fitted("names n")
 
     def at_step(self, n_steps: int) -> Self:
         """Return the classifier as it was after so many steps; needs ``keep_stages=True``.
@@ -308,6 +322,58 @@ class GenerativeClassifier(DeepClassifier):
 
     def _report(self, message: str) -> None:
         report(self.verbose > 0, f"[{type(self).__name__}] {message}")
+
+
+class AdversarialClassifier(GenerativeClassifier):
+    """Base of the methods that train a generator against a critic.
+
+    Parameters
+    ----------
+    n_hidden : int, default=512
+        Units of the hidden layers.
+    learning_rate : float, default=1e-3
+        Of Adam, with β₁ = 0.5.
+    n_critic : int, default=2
+        Steps of the critic for each step of the generator.
+    penalty : float, default=10.0
+        Weight of the gradient penalty.
+    n_steps : "cv" or int, default="cv"
+        Steps of the generator.
+    max_steps, n_checkpoints : int, default=2000 and 2
+        "cv" tries so many lengths, evenly up to the largest.
+    n_synthetic : "cv" or int, default="cv"
+        Synthesized samples per class; "cv" tries two and six times the mean size of a
+        training class. More of them favor unseen classes over seen ones.
+    softmax_epochs : "cv" or int, default="cv"
+        Passes of the softmax over the samples, by Adam; "cv" tries 5 and 25.
+    keep_stages : bool, default=False
+        Whether to train up to `max_steps` and keep the model at every checkpoint.
+    cv : int, default=4
+        The seen classes are dealt into so many folds.
+    n_folds : int, default=1
+        How many of them play unseen classes in turn; each costs a training.
+    random_state : int, default=0
+        Start of the networks, batches, noise, and deal of the classes.
+    verbose : int, default=0
+        1 reports each fold on stderr, 2 also shows a progress bar of each training.
+
+    Attributes
+    ----------
+    parameters_ : dict of str to ndarray
+        The generator; prediction needs no PyTorch.
+    samples_, sample_classes_ : ndarray of shape (n_kept, n_features) and (n_kept,)
+        Scaled training samples, which the softmax needs, and positions in `seen_classes_`.
+    cv_results_ : dict or None
+        What every setting reached on held-out classes, with scikit-learn's keys.
+    """
+
+    n_hidden: int = parameter(default=512, allowed=Whole(1))
+    n_critic: int = parameter(default=2, allowed=Whole(1))
+    penalty: float = parameter(default=10.0, allowed=Number(least=0))
+    n_steps: int | str = parameter(default="cv")
+    max_steps: int = parameter(default=2000)
+    cv: int = parameter(default=4)
+    n_folds: int = parameter(default=1)
 
 
 def bounds(X: NDArray) -> tuple[NDArray, NDArray]:

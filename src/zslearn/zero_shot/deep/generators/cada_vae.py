@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._declared import parameter
 from zslearn._parameters import Either, Number, Whole
 from zslearn.core.descent import forward
 from zslearn.zero_shot.deep.generators.base import (
@@ -41,9 +42,6 @@ class CADAVAEClassifier(GenerativeClassifier):
 
     Parameters
     ----------
-    signatures : Signatures, dict or DataFrame, optional
-        One vector per class, for seen and unseen classes; None means one-hot, where nothing is
-        synthesized.
     epochs : int, default=100
         Passes over the samples; the schedules are laid over them.
     n_real, n_synthetic : int, default=200 and 400
@@ -57,19 +55,10 @@ class CADAVAEClassifier(GenerativeClassifier):
         1,450 and 665 (of signatures).
     learning_rate : float, default=1.5e-4
         Of Adam with AMSGrad.
-    batch_size : int, default=50
-        Samples in a batch.
     keep_stages : bool, default=False
         Whether to keep the model at every checkpoint.
     n_checkpoints : int, default=5
         How many there are, evenly up to the last epoch.
-    feature_norm : {"l2", None}, default=None
-        Whether samples are scaled to unit length before their features are scaled to [0, 1] by the
-        training data; the originals do not.
-    signature_norm : {"l2", None}, default="l2"
-        Scale every signature to unit length, at fit and at prediction.
-    device : {"auto", "cpu", "cuda"}, default="auto"
-        Where to train; "auto" takes CUDA where there is one.
     random_state : int, default=0
         Start of the networks, batches and noise.
     verbose : int, default=0
@@ -79,18 +68,10 @@ class CADAVAEClassifier(GenerativeClassifier):
     ----------
     parameters_ : dict of str to ndarray
         Both encoders; prediction needs no PyTorch.
-    n_steps_, n_synthetic_, softmax_epochs_ : int
-        What was used.
-    feature_low_, feature_range_ : ndarray of shape (n_features,)
-        Features are scaled by ``(x - low) / range``.
     samples_, sample_classes_ : ndarray of shape (n_kept, 64) and (n_kept,)
         Codes of the seen classes, which the softmax needs, and positions in `seen_classes_`.
-    stages_ : dict of int to Stage
-        With ``keep_stages=True`` the model at every checkpoint, see `at_step`.
     cv_results_ : dict or None
         None: nothing is chosen.
-    best_params_ : dict
-        What was taken for the parameters left to "cv".
 
     References
     ----------
@@ -116,51 +97,15 @@ class CADAVAEClassifier(GenerativeClassifier):
         separable=False,
         reference="Schönfeld, Ebrahimi, Sinha, Darrell & Akata, CVPR 2019",
     )
-    parameter_constraints: ClassVar = {
-        "epochs": Whole(1),
-        "n_synthetic": Whole(1),
-        "softmax_epochs": Whole(1),
-        "n_real": Whole(1),
-        "noise": Either("released", "paper"),
-        "width": Number(above=0),
-    }
-
-    def __init__(
-        self,
-        signatures: Any = None,
-        *,
-        epochs: int = 100,
-        n_real: int = 200,
-        n_synthetic: int = 400,
-        softmax_epochs: int = 25,
-        noise: str = "released",
-        width: float = 1.0,
-        learning_rate: float = 1.5e-4,
-        batch_size: int = 50,
-        keep_stages: bool = False,
-        n_checkpoints: int = 5,
-        feature_norm: str | None = None,
-        signature_norm: str | None = "l2",
-        device: str = "auto",
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.signatures = signatures
-        self.epochs = epochs
-        self.n_real = n_real
-        self.n_synthetic = n_synthetic
-        self.softmax_epochs = softmax_epochs
-        self.noise = noise
-        self.width = width
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.keep_stages = keep_stages
-        self.n_checkpoints = n_checkpoints
-        self.feature_norm = feature_norm
-        self.signature_norm = signature_norm
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
+    epochs: int = parameter(default=100, allowed=Whole(1))
+    n_real: int = parameter(default=200, allowed=Whole(1))
+    n_synthetic: int = parameter(default=400, allowed=Whole(1))
+    softmax_epochs: int = parameter(default=25, allowed=Whole(1))
+    noise: str = parameter(default="released", allowed=Either("released", "paper"))
+    width: float = parameter(default=1.0, allowed=Number(above=0))
+    learning_rate: float = parameter(default=1.5e-4)
+    batch_size: int = parameter(default=50)
+    n_checkpoints: int = parameter(default=5)
 
     def _chosen(self, X: NDArray, y: NDArray[np.intp], device: Any) -> Point:
         return {
