@@ -16,7 +16,6 @@ from zslearn.core.nearest import (
     row_blocks,
     row_norms,
     scores,
-    top_k,
     unit_rows,
 )
 from zslearn.exceptions import InvalidInputError
@@ -59,7 +58,7 @@ def test_whole_numbers_do_not_truncate_the_classes(metric):
     Q = np.array([[3, 4], [-2, 1]])
     C = np.array([[0.5, 0.25], [-0.75, 0.5]])
     np.testing.assert_allclose(scores(Q, C, metric), literal(Q.astype(float), C, metric))
-    np.testing.assert_array_equal(top_k(Q, C, 1, metric)[0].ravel(), [0, 1])
+    np.testing.assert_array_equal(best_columns(scores(Q, C, metric), 1)[0].ravel(), [0, 1])
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -119,13 +118,16 @@ def test_a_score_that_is_no_number_disturbs_no_other_row():
 
 @pytest.mark.parametrize("block_bytes", [1, 5_000, 2**26])
 @pytest.mark.parametrize("metric", METRICS)
-def test_top_k_in_blocks_of_any_size(metric, block_bytes):
+def test_the_best_in_blocks_of_any_size(metric, block_bytes):
     rng = np.random.default_rng(3)
     Q = rng.integers(-1, 2, (31, 3)).astype(float) + 0.0
     C = rng.integers(-1, 2, (700, 3)).astype(float)  # many equal classes: many ties
     C[:, 0] += 2.0
     Q[~Q.any(axis=1)] = 1.0
-    indices, values = top_k(Q, C, 4, metric, block_bytes=block_bytes)
+    targets = Targets.of(C, metric)
+    blocks = row_blocks(len(Q), 8 * len(C), block_bytes)
+    parts = [best_columns(targets.scores(Q[rows]), 4) for rows in blocks]
+    indices, values = map(np.concatenate, zip(*parts, strict=True))
     full = scores(Q, C, metric)
     np.testing.assert_allclose(values, -np.sort(-full, axis=1)[:, :4], atol=1e-12)
     np.testing.assert_allclose(np.take_along_axis(full, indices, axis=1), values, atol=1e-12)
@@ -141,17 +143,11 @@ def test_row_blocks_cover_every_row_once():
         assert rows == list(range(n_rows))
 
 
-@pytest.mark.parametrize("k", [0, 10, -1])
-def test_an_impossible_k_is_refused(k):
-    with pytest.raises(InvalidInputError, match=r"k must lie between 1 and .* 9; got"):
-        top_k(*pair(), k, "dot")
-
-
 def test_an_unknown_metric_is_refused():
     with pytest.raises(InvalidInputError, match="'cosine', 'dot' or 'euclidean'; got 'manhattan'"):
         scores(*pair(), "manhattan")
     with pytest.raises(InvalidInputError, match="got 'manhattan'"):
-        top_k(*pair(), 1, "manhattan")
+        Targets.of(pair()[1], "manhattan")
 
 
 @pytest.mark.parametrize(

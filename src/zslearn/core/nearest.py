@@ -1,4 +1,9 @@
-"""Scores and the best k of many samples against many classes, in blocks of bounded memory."""
+"""How samples are compared with classes, and which k classes are nearest.
+
+A `Comparison` is what the name of a metric stands for. `Targets` are class vectors prepared for one
+once, which then score any number of blocks of samples (`row_blocks`); `best_columns` finds the k
+best of each row of scores. Lengths of rows are right also where their squares overflow.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from zslearn._parameters import Either, check_value
-from zslearn.exceptions import InvalidInputError
 
+Matrix = Any  # dense array or scipy sparse, one row per sample
 Metric = Literal["cosine", "dot", "euclidean"]
 METRICS: tuple[str, ...] = get_args(Metric)
 Direction = Literal["encode", "decode"]
@@ -63,9 +68,11 @@ class Comparison:
         scale, offset : ndarrays like `norms`
         """
         if self.unit:
+            # ‖q‖ is the same for all classes, so that dividing by ‖p‖ alone ranks as the cosine.
             scale = np.divide(1.0, norms, out=np.zeros(norms.shape), where=norms > 0)
             return scale, np.zeros(norms.shape)
         if self.distance:
+            # −‖q − p‖² without −‖q‖², which is the same for all classes.
             return np.full(norms.shape, 2.0), -(norms**2)
         return np.ones(norms.shape), np.zeros(norms.shape)
 
@@ -94,12 +101,14 @@ class Comparison:
         """
         code, encode = W @ x, direction == "encode"
         if self.distance and encode:
+            # −‖W x − s‖² = −Σ_j ((W x)_j − s_j)²
             return -((code - s) ** 2), 0.0
         if self.distance:
             # −‖x − Wᵀs‖² = −‖x‖² + Σ_j s_j (2 (W x)_j − (W Wᵀ s)_j)
             return s * (2.0 * code - W @ (s @ W)), -float(x @ x)
         if not self.unit:
             return s * code, 0.0
+        # q·p = Σ_j s_j (W x)_j in both directions; only the two lengths differ.
         q, p = (code, s) if encode else (x, s @ W)
         length = float(np.linalg.norm(q) * np.linalg.norm(p))
         return (s * code / length if length > 0 else np.zeros(len(s))), 0.0
@@ -109,102 +118,15 @@ _COMPARISONS = {
     name: Comparison(unit=name == "cosine", distance=name == "euclidean") for name in METRICS
 }
 
-
-Matrix = Any  # dense array or scipy sparse, one row per sample
-
 BLOCK_BYTES = 64 * 2**20
 # The C library keeps memory below 32 MB for the next block; a larger block is mapped anew.
 SCORE_BYTES = 31 * 2**20
-# Fewest and most columns in a group where the best of a wide row are searched by groups.
-_GROUP_SIZES = (16, 256)
-# Fewer numbers than this are sorted sooner than searched.
-_WORTH_GROUPS = 4096
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-# Rows whose sums Python compares faster than numpy.
-_FEW_ROWS = 16
 
 
-def row_norms(M: Matrix) -> NDArray:
-    """Euclidean length of each row, in the precision of M, also where squares overflow."""
-    _, squares, peaks = well_scaled(M)
-    return np.sqrt(squares) if peaks is None else peaks * np.sqrt(squares)
-
-
-def unit_rows(M: Matrix) -> Matrix:
-    """Scale each row to unit length; rows of zeros stay zero."""
-    scaled, squares, _ = well_scaled(M)
-    norms = np.sqrt(squares)
-    factor = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    if sparse.issparse(scaled):
-        return sparse.csr_array(sparse.diags_array(factor.astype(scaled.dtype)) @ scaled)
-    return scaled * factor[:, None]
-
-
-def well_scaled(M: Matrix) -> tuple[Matrix, NDArray, NDArray | None]:
-    """Return rows whose squares can be added up, the sums, and what rows were divided by.
-
-    A row is divided by its largest entry if its squares overflow, or are so small that they lose
-    digits; others keep their bits. The divisors are None where no row needs one.
-    """
-    squares = _squares(M)
-    least = _least_square(squares.dtype)
-    if _are_between(squares, least, np.inf):
-        return M, squares, None
-    odd = ~((squares > least) & (squares < np.inf))
-    largest = abs(M).max(axis=1)
-    largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
-    peaks = np.where(odd & (largest > 0), largest, 1).astype(squares.dtype)
-    with np.errstate(invalid="ignore"):
-        divided = sparse.diags_array(1 / peaks) @ M if sparse.issparse(M) else M / peaks[:, None]
-    return divided, _squares(divided), peaks
-
-
-@cache
-def _least_square(dtype: np.dtype[Any]) -> float:
-    """Sum of squares below which digits are lost."""
-    info = np.finfo(dtype if dtype.kind == "f" else np.float64)
-    return float(info.tiny / info.eps)
-
-
-def _are_between(values: NDArray, low: float, high: float) -> bool:
-    """Say whether all values lie between two; NaN does not, since comparisons with it are false."""
-    if len(values) <= _FEW_ROWS:
-        return all(low < value < high for value in values.tolist())
-    return bool(values.min() > low and values.max() < high)
-
-
-def _squares(M: Matrix) -> NDArray:
-    """Sum of the squares of each row."""
-    with np.errstate(over="ignore", under="ignore"):
-        if sparse.issparse(M):
-            return np.asarray(M.multiply(M).sum(axis=1)).ravel()
-        return np.einsum("ij,ij->i", M, M)
-
-
-def scores(queries: Matrix, classes: NDArray, metric: Metric) -> NDArray:
-    """Return how well each query fits each class; larger is better.
-
-    Parameters
-    ----------
-    queries : array or sparse matrix of shape (n_samples, n_dimensions)
-        Samples.
-    classes : ndarray of shape (n_classes, n_dimensions)
-        One vector per class, in the same space.
-    metric : {"cosine", "dot", "euclidean"}
-        Cosine similarity, inner product, or the negative squared Euclidean distance. The cosine
-        with a vector of zeros is 0.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_classes)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores(np.array([[3.0, 4.0]]), np.array([[1.0, 0.0], [3.0, 4.0]]), "euclidean")
-    array([[-20.,  -0.]])
-    """
-    return Targets.of(classes, metric).scores(queries)
+def row_blocks(n_rows: int, bytes_per_row: int, block_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
+    """Slices of rows such that a block of them takes about `block_bytes`."""
+    size = max(1, block_bytes // max(bytes_per_row, 1))
+    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
 @dataclass(frozen=True)
@@ -255,6 +177,7 @@ class Targets:
             return products
         if not self.comparison.distance:
             return np.add(products, offsets, out=products)
+        # ‖q − p‖² = ‖q‖² + ‖p‖² − 2 q·p, which rounding can leave a little below zero.
         distances = row_norms(queries)[:, None] ** 2 - offsets
         products *= 2.0
         np.subtract(distances, products, out=distances)
@@ -269,6 +192,32 @@ class Targets:
             offsets = None if self.offsets is None else self.offsets.astype(dtype)
             self._casts[dtype] = self.vectors.astype(dtype), offsets
         return self._casts[dtype]
+
+
+def scores(queries: Matrix, classes: NDArray, metric: Metric) -> NDArray:
+    """Return how well each query fits each class; larger is better.
+
+    Parameters
+    ----------
+    queries : array or sparse matrix of shape (n_samples, n_dimensions)
+        Samples.
+    classes : ndarray of shape (n_classes, n_dimensions)
+        One vector per class, in the same space.
+    metric : {"cosine", "dot", "euclidean"}
+        Cosine similarity, inner product, or the negative squared Euclidean distance. The cosine
+        with a vector of zeros is 0.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores(np.array([[3.0, 4.0]]), np.array([[1.0, 0.0], [3.0, 4.0]]), "euclidean")
+    array([[-20.,  -0.]])
+    """
+    return Targets.of(classes, metric).scores(queries)
 
 
 def ready_queries(queries: Matrix, comparison: Comparison, *, unit: bool = False) -> Matrix:
@@ -296,47 +245,14 @@ def class_vectors(S: NDArray, coef: NDArray) -> NDArray:
     >>> class_vectors(np.array([[1.0, 2.0]]), np.eye(2))
     array([[1., 2.]])
     """
+    # A product with samples packs the vectors of many classes sooner from Fortran order.
     return np.asarray((coef.T @ S.T).T if len(S) > coef.shape[1] else S @ coef)
 
 
-def top_k(
-    queries: Matrix,
-    classes: NDArray,
-    k: int,
-    metric: Metric,
-    *,
-    block_bytes: int = BLOCK_BYTES,
-) -> tuple[NDArray[np.intp], NDArray]:
-    """Return the k best classes of each query, best first, ties in class order.
-
-    Parameters
-    ----------
-    queries : array or sparse matrix of shape (n_samples, n_dimensions)
-        Samples.
-    classes : ndarray of shape (n_classes, n_dimensions)
-        One vector per class.
-    k : int
-        How many classes to return, at most n_classes.
-    metric : {"cosine", "dot", "euclidean"}
-        See `scores`.
-    block_bytes : int
-        Memory for one block of scores; the full score matrix is never made.
-
-    Returns
-    -------
-    indices, values : ndarrays of shape (n_samples, k)
-    """
-    if not 1 <= k <= len(classes):
-        raise InvalidInputError(
-            f"k must lie between 1 and the number of candidates, {len(classes)}; got {k}."
-        )
-    queries = _floating(queries)
-    targets = Targets.of(classes, metric)
-    indices = np.empty((queries.shape[0], k), dtype=np.intp)
-    values = np.empty((queries.shape[0], k), dtype=queries.dtype)
-    for rows in row_blocks(queries.shape[0], len(classes) * queries.dtype.itemsize, block_bytes):
-        indices[rows], values[rows] = best_columns(targets.scores(queries[rows]), k)
-    return indices, values
+# Fewest and most columns in a group where the best of a wide row are searched by groups.
+_GROUP_SIZES = (16, 256)
+# Fewer numbers than this are sorted sooner than searched.
+_WORTH_GROUPS = 4096
 
 
 def best_columns(values: NDArray, k: int) -> tuple[NDArray[np.intp], NDArray]:
@@ -398,10 +314,66 @@ def _sorted_columns(values: NDArray, k: int) -> tuple[NDArray[np.intp], NDArray]
     return order, np.take_along_axis(values, order, axis=1)
 
 
-def row_blocks(n_rows: int, bytes_per_row: int, block_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
-    """Slices of rows such that a block of them takes about `block_bytes`."""
-    size = max(1, block_bytes // max(bytes_per_row, 1))
-    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+# Rows whose sums Python compares faster than numpy.
+_FEW_ROWS = 16
+
+
+def row_norms(M: Matrix) -> NDArray:
+    """Euclidean length of each row, in the precision of M, also where squares overflow."""
+    _, squares, peaks = well_scaled(M)
+    return np.sqrt(squares) if peaks is None else peaks * np.sqrt(squares)
+
+
+def unit_rows(M: Matrix) -> Matrix:
+    """Scale each row to unit length; rows of zeros stay zero."""
+    scaled, squares, _ = well_scaled(M)
+    norms = np.sqrt(squares)
+    factor = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    if sparse.issparse(scaled):
+        return sparse.csr_array(sparse.diags_array(factor.astype(scaled.dtype)) @ scaled)
+    return scaled * factor[:, None]
+
+
+def well_scaled(M: Matrix) -> tuple[Matrix, NDArray, NDArray | None]:
+    """Return rows whose squares can be added up, the sums, and what rows were divided by.
+
+    A row is divided by its largest entry if its squares overflow, or are so small that they lose
+    digits; others keep their bits. The divisors are None where no row needs one.
+    """
+    squares = _squares(M)
+    least = _least_square(squares.dtype)
+    if _are_between(squares, least, np.inf):
+        return M, squares, None
+    odd = ~((squares > least) & (squares < np.inf))
+    largest = abs(M).max(axis=1)
+    largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
+    peaks = np.where(odd & (largest > 0), largest, 1).astype(squares.dtype)
+    with np.errstate(invalid="ignore"):
+        divided = sparse.diags_array(1 / peaks) @ M if sparse.issparse(M) else M / peaks[:, None]
+    return divided, _squares(divided), peaks
+
+
+def _squares(M: Matrix) -> NDArray:
+    """Sum of the squares of each row."""
+    with np.errstate(over="ignore", under="ignore"):
+        if sparse.issparse(M):
+            return np.asarray(M.multiply(M).sum(axis=1)).ravel()
+        return np.einsum("ij,ij->i", M, M)
+
+
+@cache
+def _least_square(dtype: np.dtype[Any]) -> float:
+    """Sum of squares below which digits are lost."""
+    info = np.finfo(dtype if dtype.kind == "f" else np.float64)
+    return float(info.tiny / info.eps)
+
+
+def _are_between(values: NDArray, low: float, high: float) -> bool:
+    """Say whether all values lie between two; NaN does not, since comparisons with it are false."""
+    if len(values) <= _FEW_ROWS:
+        return all(low < value < high for value in values.tolist())
+    return bool(values.min() > low and values.max() < high)
 
 
 def _floating(M: Matrix) -> Matrix:
