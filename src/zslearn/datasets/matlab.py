@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import check_is_file, first_line
+from zslearn._files import check_is_file, damaged, naming
 from zslearn.datasets import hdf5
 from zslearn.datasets.mat5 import read_variables, variable_names
-from zslearn.exceptions import InvalidInputError, ZslearnError
+from zslearn.exceptions import InvalidInputError
 
-_DAMAGE = (*hdf5.DAMAGE, zlib.error)
+_AGAIN = "It may be an interrupted download: fetch it again."
 _MAX_DEPTH = 8
 
 
@@ -26,7 +23,7 @@ def read_matlab(path: Path, names: tuple[str, ...] | None = None) -> dict[str, A
     Arrays come in MATLAB's shape, cell arrays of text as lists of str and a struct as a dict.
     """
     check_is_file(path)
-    with _readable(path):
+    with damaged(path, "MATLAB file", _AGAIN), naming(path):
         if not _is_v73(path):
             found = read_variables(path, names)
             return {name: _plain(value) for name, value in found.items()}
@@ -57,27 +54,11 @@ def read_indices(stored: dict[str, Any], name: str, path: Path) -> NDArray[np.in
 def matlab_names(path: Path) -> list[str]:
     """Return the names of the variables in a ``.mat`` file without reading them."""
     check_is_file(path)
-    with _readable(path):
+    with damaged(path, "MATLAB file", _AGAIN), naming(path):
         if not _is_v73(path):
             return variable_names(path)
         with hdf5.open_file(path) as file:
             return [name for name in file if not name.startswith("#")]
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Turn whatever a damaged file raises into one line."""
-    try:
-        yield
-    except InvalidInputError as error:
-        raise InvalidInputError(f"{path}: {error}") from error
-    except ZslearnError:
-        raise
-    except _DAMAGE as error:
-        raise InvalidInputError(
-            f"{path} is not a readable MATLAB file ({first_line(error)}). It may be an "
-            "interrupted download: fetch it again."
-        ) from error
 
 
 def _is_v73(path: Path) -> bool:
