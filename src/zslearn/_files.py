@@ -55,16 +55,18 @@ def damaged(path: PathLike, kind: str, remedy: str = "") -> Iterator[None]:
 
     What a parser raises on damaged bytes is no closed list: besides its own errors numpy, openpyxl,
     pyarrow and h5py let through those of zipfile, zlib, struct, tokenize and of Python itself. Only
-    the library's calls belong in here, no code of ours.
+    reading belongs in here, so that no fault of ours is taken for one of the file.
     """
     try:
         yield
     except (ZslearnError, FileNotFoundError):
         raise
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _WRITE_ERRORS:
+            raise  # a full disk, or a file that may not be read
         reason = first_line(error).replace(os.fspath(path), Path(path).name)
         raise InvalidInputError(
-            f"{os.fspath(path)}: this is not a readable {kind} ({reason})."
+            f"{os.fspath(path)} is not a readable {kind} ({reason})."
             f"{' ' + remedy if remedy else ''}"
         ) from error
 

@@ -58,7 +58,7 @@ def test_damaged_member_leaves_nothing(tmp_path):
     content = bytearray(archive.read_bytes())
     content[100] ^= 255
     archive.write_bytes(content)
-    with pytest.raises(InvalidInputError, match="cannot be unpacked"):
+    with pytest.raises(InvalidInputError, match="not a readable archive"):
         unpack(archive, tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["a.zip"]
 
@@ -87,5 +87,5 @@ def test_a_zip_file_with_a_password_is_refused(tmp_path):
     content[6] |= 1
     content[content.index(b"PK\x01\x02") + 8] |= 1
     archive.write_bytes(content)
-    with pytest.raises(InvalidInputError, match=r"cannot be unpacked \(File .* is encrypted"):
+    with pytest.raises(InvalidInputError, match=r"not a readable archive \(File .* is encrypted"):
         unpack(archive, tmp_path / "out")

@@ -106,7 +106,7 @@ def test_a_checkpoint_of_another_pass_is_refused(data, store, tmp_path):
     with pytest.raises(InvalidInputError, match="other data, with other blocks"):
         fit_batches(SAEClassifier(data.signatures), store, block_rows=21, checkpoint=path)
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(InvalidInputError, match="no readable checkpoint"):
+    with pytest.raises(InvalidInputError, match="not a readable checkpoint"):
         fitted(data, store, checkpoint=path)
 
 

@@ -12,13 +12,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from zslearn._files import first_line, inside, replacing
+from zslearn._files import damaged, first_line, inside, replacing
 from zslearn._optional import require
 from zslearn._parameters import Either, check_value
 from zslearn.cluster.pixels import N_FEATURES, pixel_features
 from zslearn.encoders.pictures import read_rgb
 from zslearn.exceptions import InvalidInputError, MissingFileError
-from zslearn.signatures.files import ARRAY_DAMAGE
 
 _META = "meta.json"
 _VERSION = 1
@@ -78,13 +77,8 @@ class PixelStore:
     def features(self, index: int) -> NDArray[np.float32]:
         """Features of one picture, shape (height * width, 135), float32."""
         path = self.path(self.names[index])
-        try:
+        with damaged(path, "file of features", "Remove it and run the extraction again."):
             stored = np.load(path, allow_pickle=False)
-        except ARRAY_DAMAGE as error:
-            raise InvalidInputError(
-                f"{path} is not a readable file of features ({first_line(error)}). Remove it and "
-                "run the extraction again."
-            ) from error
         if stored.ndim != 2 or stored.shape[1] != N_FEATURES or stored.dtype not in _DTYPES:
             raise InvalidInputError(
                 f"{path} must hold features of shape (n_pixels, {N_FEATURES}); got {stored.dtype} "

@@ -2,60 +2,34 @@
 
 from __future__ import annotations
 
-import errno
-import lzma
 import os
 import shutil
-import struct
 import tarfile
 import zipfile
-import zlib
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import IO
 
-from zslearn._files import first_line, inside, replacing, replacing_folder
+from zslearn._files import damaged, inside, replacing, replacing_folder
 from zslearn._optional import require
 from zslearn.datasets.awa import load_awa
 from zslearn.datasets.dataset import ZeroShotDataset
 from zslearn.datasets.xlsa17 import load_xlsa17
 from zslearn.exceptions import DownloadError, InvalidInputError, did_you_mean
 
-# What the standard library raises, depending on where an archive is cut or damaged; a
-# RuntimeError asks for a password, NotImplementedError is an unknown compression.
-_DAMAGE = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    OSError,
-    ValueError,
-    RuntimeError,
-    struct.error,
-)
-
 
 def unpack(archive: Path, target: Path) -> Path:
     """Unpack a zip or tar file into the folder `target`, which appears when it is complete."""
     with replacing_folder(target) as folder:
-        try:
+        with damaged(archive, "archive"):
             if zipfile.is_zipfile(archive):
                 _unzip(archive, folder)
             elif tarfile.is_tarfile(archive):
                 _untar(archive, folder)
             else:
                 raise InvalidInputError(f"{archive} is neither a zip nor a tar file.")
-        except InvalidInputError:
-            raise
-        except _DAMAGE as error:
-            if getattr(error, "errno", None) == errno.ENOSPC:
-                raise
-            raise InvalidInputError(
-                f"{archive} cannot be unpacked ({first_line(error)})."
-            ) from error
     return target
 
 

@@ -9,22 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import first_line
 from zslearn._optional import require
 from zslearn.exceptions import InvalidInputError
 
-# What h5py raises, depending on where a file is cut or damaged.
-DAMAGE = (
-    OSError,
-    RuntimeError,
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    ArithmeticError,
-    MemoryError,
-    SystemError,
-)
 # Compression makes data at most about a thousand times smaller; more is a false claim.
 _MAX_RATIO = 1100
 _SMALL = 2**20
@@ -86,8 +73,3 @@ def address(item: Any) -> int:
     """Return where in its file an item is; two names of one item have the same address."""
     h5py = require("h5py", extra="data", purpose="Reading HDF5")
     return int(h5py.h5o.get_info(item.id).addr)
-
-
-def damaged(path: Path, error: BaseException, remedy: str) -> InvalidInputError:
-    """Say in one line that a file cannot be read."""
-    return InvalidInputError(f"{path} is not a readable HDF5 file ({first_line(error)}). {remedy}")

@@ -149,7 +149,7 @@ def _one(folder: Path, stem: str, endings: tuple[str, ...]) -> Path | None:
 def _open_table(folder: Path) -> ZeroShotDataset:
     features = _one(folder, "features", ENDINGS)
     signatures = _one(folder, "signatures", (".npz", *TABLES))
-    labels = _one(folder, "labels", (".npy", ".npz", ".txt", *TABLES))
+    labels = _one(folder, "labels", (".npy", ".npz", *TABLES, ".txt"))
     if features is None or signatures is None:
         raise MissingFileError(
             f"{folder} has {features} but no signatures.csv, .xlsx, .npz or .parquet."

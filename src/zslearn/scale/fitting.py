@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import first_line, replacing
+from zslearn._files import damaged, replacing
 from zslearn._parameters import Whole, check_value
 from zslearn._progress import progress_bar
 from zslearn.core.learner import FoldedMoments, MomentLearner, MomentPlan
@@ -25,7 +25,6 @@ from zslearn.encoders import remember_encoder
 from zslearn.exceptions import InvalidInputError, ZslearnWarning
 from zslearn.scale.opening import open_source
 from zslearn.scale.source import Source
-from zslearn.signatures.files import ARRAY_DAMAGE
 
 
 def plan_for(
@@ -117,14 +116,10 @@ class Checkpoint:
         path = Path(self.path)
         if not path.exists():
             return None
-        try:
+        with damaged(path, "checkpoint", "Remove it to start over."):
             with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 state = {key: archive[key] for key in archive.files}
             noted = str(state.pop("identity"))
-        except ARRAY_DAMAGE as error:
-            raise InvalidInputError(
-                f"{path} is no readable checkpoint ({first_line(error)}). Remove it to start over."
-            ) from error
         if noted != identity:
             raise InvalidInputError(
                 f"{path} was written by a pass over other data, with other blocks or for another "

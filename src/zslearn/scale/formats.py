@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,16 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import first_line, inside, naming
+from zslearn._files import damaged, inside, naming
 from zslearn._optional import require
 from zslearn.core.moment_pass import Block
 from zslearn.datasets import hdf5
-from zslearn.datasets.hdf5 import DAMAGE
-from zslearn.exceptions import InvalidInputError, ZslearnError
+from zslearn.exceptions import InvalidInputError
 from zslearn.scale.source import RowSource, Source, label_sum
 
 FEATURE_KEYS = ("X", "features", "feat", "data")
 LABEL_KEYS = ("y", "labels", "label", "targets")
+_CONTINUE = "It is damaged or gone; a checkpoint lets the pass continue."
 MAX_FEATURES = 2**22  # more is a false claim, and one block of it would fill the memory
 Keys = tuple[str, str]
 
@@ -56,16 +55,10 @@ class ContainerSource(RowSource):
 
     def read(self, start: int, stop: int) -> NDArray:
         """Return the features of these rows."""
-        try:
+        with damaged(self.path, f"file at rows {start} to {stop - 1}", _CONTINUE):
             if self._reversed:
                 return np.ascontiguousarray(np.asarray(self._X[:, start:stop]).T)
             return np.asarray(self._X[start:stop])
-        except hdf5.DAMAGE as error:
-            raise InvalidInputError(
-                f"{self.path} could not be read at rows {start} to {stop - 1} "
-                f"({first_line(error)}). It is "
-                "damaged or gone; a checkpoint lets the pass continue."
-            ) from error
 
     def labels(self) -> NDArray:
         """Return the labels of all rows."""
@@ -85,16 +78,12 @@ class ContainerSource(RowSource):
 
 def open_hdf5(path: Path, keys: Keys | None) -> ContainerSource:
     """Open an HDF5 file or a MATLAB 7.3 file."""
-    try:
+    remedy = (
+        "A MATLAB file must be of version 7.3: save it with -v7.3, or load it with "
+        "zslearn.datasets."
+    )
+    with damaged(path, "HDF5 file", remedy):
         return ContainerSource(path, _Hdf5(hdf5.open_file(path)), keys)
-    except ZslearnError:
-        raise
-    except hdf5.DAMAGE as error:
-        remedy = (
-            "A MATLAB file must be of version 7.3: save it with -v7.3, or load it with "
-            "zslearn.datasets."
-        )
-        raise hdf5.damaged(path, error, remedy) from error
 
 
 class _Hdf5:
@@ -125,7 +114,7 @@ class ParquetSource(Source):
     def __init__(self, path: Path, keys: Keys | None) -> None:
         parquet = require("pyarrow.parquet", extra="table", purpose="Reading Parquet")
         self.path, self.files = path, [path]
-        with self._readable("is not a readable Parquet file"):
+        with damaged(path, "Parquet file"):
             self._file = parquet.ParquetFile(path)
             names = self._file.schema_arrow.names
         self._keys = keys or (
@@ -135,7 +124,7 @@ class ParquetSource(Source):
         for key in self._keys:
             _check_known(path, key, names)
         self.n_rows = self._file.metadata.num_rows
-        with self._readable("could not be read at its first row"):
+        with damaged(path, "Parquet file at its first row"):
             first = next(self._file.iter_batches(batch_size=1, columns=[self._keys[0]]), None)
         if first is None or not self.n_rows:
             raise InvalidInputError(f"{path} holds no rows.")
@@ -146,9 +135,7 @@ class ParquetSource(Source):
         start = 0
         batches = self._file.iter_batches(batch_size=block_rows, columns=list(self._keys))
         while True:
-            with self._readable(
-                f"could not be read after row {start}", "A checkpoint lets the pass continue."
-            ):
+            with damaged(self.path, f"Parquet file after row {start}", _CONTINUE):
                 batch = next(batches, None)
             if batch is None:
                 return
@@ -159,7 +146,7 @@ class ParquetSource(Source):
 
     def labels(self) -> NDArray:
         """Return the labels of all rows, from their own column."""
-        with self._readable("could not be read"):
+        with damaged(self.path, "Parquet file"):
             column = self._file.read(columns=[self._keys[1]]).column(0)
         return arrow_labels(column, self.path)
 
@@ -167,24 +154,11 @@ class ParquetSource(Source):
         """Return name and shape of the features."""
         return [self.path.name, *self._keys, self.n_rows, self.n_features]
 
-    @contextmanager
-    def _readable(self, what: str, remedy: str = "It is damaged or gone.") -> Iterator[None]:
-        """Turn whatever pyarrow raises for a damaged file into one line."""
-        import pyarrow as pa
-
-        damage = (pa.ArrowException, OSError, ValueError, TypeError, LookupError, OverflowError)
-        try:
-            yield
-        except damage as error:
-            raise InvalidInputError(
-                f"{self.path} {what} ({first_line(error)}). {remedy}"
-            ) from error
-
     def _matrix(self, column: Any) -> NDArray:
         """Turn a column of lists or of binary values into a matrix."""
         if column.null_count:
             raise InvalidInputError(f"{self.path}: column {self._keys[0]!r} has missing values.")
-        with self._readable("could not be read"):
+        with damaged(self.path, "Parquet file"):
             matrix = stacked_rows(column)
         if matrix is None or matrix.shape[1] != getattr(self, "n_features", matrix.shape[1]):
             raise InvalidInputError(
@@ -292,16 +266,10 @@ _DESCRIPTIONS = ("zarr.json", ".zarray")
 def open_zarr(path: Path, keys: Keys | None) -> ContainerSource:
     """Open a Zarr group."""
     zarr = require("zarr", extra="zarr", purpose=f"Reading {path.name}")
-    try:
+    with damaged(path, "Zarr group"):
         # Consolidated metadata would describe the arrays a second time.
         group = zarr.open_group(str(path), mode="r", use_consolidated=False)
         return ContainerSource(path, _CheckedGroup(path, group), keys)
-    except ZslearnError:
-        raise
-    except DAMAGE as error:
-        raise InvalidInputError(
-            f"{path} is not a readable Zarr group ({first_line(error)})."
-        ) from error
 
 
 class _CheckedGroup:

@@ -180,7 +180,7 @@ def _plain_arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
             f"The archive holds something other than plain arrays, and pickled objects are never "
             f"loaded ({first_line(error)}). Write it with to_npz."
         ) from error
-    except ARRAY_DAMAGE as error:
+    except Exception as error:
         raise InvalidInputError(f"The archive is damaged ({first_line(error)}).") from error
     for key, array in arrays.items():
         if not isinstance(array, np.ndarray):  # numpy gives the bytes of what is no array
