@@ -424,9 +424,7 @@ def test_damaged_files_are_refused_in_one_line(tmp_path, name, content):
     if name == "x.xlsx":
         pytest.importorskip("openpyxl")
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(
-        InvalidInputError, match=rf"{name} is not a readable \w+ \w+ \("
-    ) as no:
+    with pytest.raises(InvalidInputError, match=rf"{name} is not a readable \w+ \w+ \(") as no:
         read_table(tmp_path / name)
     assert "\n" not in str(no.value)
     assert str(no.value).count(str(tmp_path)) == 1
