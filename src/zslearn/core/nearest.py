@@ -52,7 +52,8 @@ class Comparison:
     @classmethod
     def of(cls, metric: str) -> Comparison:
         """Return the comparison of that name."""
-        check_value("metric", metric, _ANY_METRIC)
+        if metric not in _COMPARISONS:
+            check_value("metric", metric, _ANY_METRIC)
         return _COMPARISONS[metric]
 
     def rule(self, norms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -171,7 +172,12 @@ class Targets:
 
     def scores_of_ready(self, queries: Matrix) -> NDArray:
         """Return the scores of queries that `ready_queries` has prepared for the comparison."""
-        vectors, offsets = self._in(queries.dtype)
+        vectors, offsets, dtype = self.vectors, self.offsets, queries.dtype
+        if vectors.dtype != dtype:  # converted once for each precision
+            if dtype not in self._casts:
+                cast = None if offsets is None else offsets.astype(dtype)
+                self._casts[dtype] = vectors.astype(dtype), cast
+            vectors, offsets = self._casts[dtype]
         products = np.asarray(queries @ vectors.T)
         if offsets is None:
             return products
@@ -183,15 +189,6 @@ class Targets:
         np.subtract(distances, products, out=distances)
         np.maximum(distances, 0.0, out=distances)
         return np.negative(distances, out=distances)
-
-    def _in(self, dtype: np.dtype[Any]) -> tuple[NDArray, NDArray | None]:
-        """Return vectors and offsets in another precision, converted once."""
-        if self.vectors.dtype == dtype:
-            return self.vectors, self.offsets
-        if dtype not in self._casts:
-            offsets = None if self.offsets is None else self.offsets.astype(dtype)
-            self._casts[dtype] = self.vectors.astype(dtype), offsets
-        return self._casts[dtype]
 
 
 def scores(queries: Matrix, classes: NDArray, metric: Metric) -> NDArray:
@@ -267,11 +264,11 @@ def best_columns(values: NDArray, k: int) -> tuple[NDArray[np.intp], NDArray]:
     values : ndarray of shape (n_rows, n_columns)
         Numbers without NaN; infinite ones are ordered as any other.
     k : int
-        How many, between 1 and n_columns.
+        How many, at least 1; of fewer columns all are returned.
 
     Returns
     -------
-    columns, values : ndarrays of shape (n_rows, k)
+    columns, values : ndarrays of shape (n_rows, min(k, n_columns))
 
     Examples
     --------
@@ -280,6 +277,7 @@ def best_columns(values: NDArray, k: int) -> tuple[NDArray[np.intp], NDArray]:
     (array([[1, 3, 2]]), array([[3., 3., 2.]]))
     """
     n_rows, n_columns = values.shape
+    k = min(k, n_columns)
     if k == 1:
         best = values.argmax(axis=1)
         return best[:, None], values[np.arange(n_rows), best][:, None]
@@ -342,8 +340,13 @@ def well_scaled(M: Matrix) -> tuple[Matrix, NDArray, NDArray | None]:
     digits; others keep their bits. The divisors are None where no row needs one.
     """
     squares = _squares(M)
-    least = _least_square(squares.dtype)
-    if _are_between(squares, least, np.inf):
+    least, few = _least_square(squares.dtype), len(squares) <= _FEW_ROWS
+    # Comparisons with NaN are false, so that it counts as out of bounds.
+    if (
+        all(least < value < np.inf for value in squares.tolist())
+        if few
+        else squares.min() > least and squares.max() < np.inf
+    ):
         return M, squares, None
     odd = ~((squares > least) & (squares < np.inf))
     largest = abs(M).max(axis=1)
@@ -367,13 +370,6 @@ def _least_square(dtype: np.dtype[Any]) -> float:
     """Sum of squares below which digits are lost."""
     info = np.finfo(dtype if dtype.kind == "f" else np.float64)
     return float(info.tiny / info.eps)
-
-
-def _are_between(values: NDArray, low: float, high: float) -> bool:
-    """Say whether all values lie between two; NaN does not, since comparisons with it are false."""
-    if len(values) <= _FEW_ROWS:
-        return all(low < value < high for value in values.tolist())
-    return bool(values.min() > low and values.max() < high)
 
 
 def _floating(M: Matrix) -> Matrix:

@@ -17,6 +17,9 @@ from zslearn.exceptions import InvalidInputError
 
 Matrix = Any  # dense array or scipy sparse, one row per sample
 
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+# So many numbers are looked at faster than scikit-learn finds out what holds them.
+FEW = 2**14
 # Rows worked on at a time, so that a piece stays in the cache between two looks at it.
 _PIECE = 256
 
@@ -65,7 +68,7 @@ class RowTransform:
     def apply(
         self, X: Matrix, numbers: NDArray | None = None, scratch: Scratch | None = None
     ) -> Matrix:
-        """Return the transformed rows in a new array, or name the row that cannot be used.
+        """Return the transformed rows, or name the row that cannot be used.
 
         Parameters
         ----------
@@ -74,34 +77,33 @@ class RowTransform:
         numbers : ndarray of shape (n_rows,), optional
             Number of each row in the source, for messages; by default 0, 1 and so on.
         scratch : Scratch, optional
-            Where to put the rows; a new array if not given.
+            Where to put the rows; a new array if not given. Rows that need no change are returned
+            as they are.
         """
         if X.dtype.kind not in "fiu":
             raise InvalidInputError(f"features must be numbers; got type {X.dtype}.")
+        if self.norm is None and self.power == 1.0 and scratch is None and X.dtype in _FLOATS:
+            check_squares(X, numbers)
+            return X
         if sparse.issparse(X):
             return self._sparse(X, numbers)
         half = X.dtype.kind == "f" and X.dtype.itemsize <= 4
         dtype = np.dtype(np.float32 if half else np.float64)
         out = np.empty(X.shape, dtype) if scratch is None else scratch.array(X.shape, dtype)
-        if len(X) <= _PIECE:
-            self._change(X.astype(dtype, copy=False), out, numbers)
-            return out
         numbers = np.arange(len(X)) if numbers is None else numbers
         for start in range(0, len(X), _PIECE):
             rows = slice(start, start + _PIECE)
-            self._change(X[rows].astype(dtype, copy=False), out[rows], numbers[rows])
+            piece, changed, own = X[rows].astype(dtype, copy=False), out[rows], numbers[rows]
+            if self.norm is None:
+                check_squares(piece, own)
+                changed[...] = piece
+            else:
+                self._scale(piece, changed, own)
+            if self.power != 1.0:
+                changed[...] = signed_power(changed, self.power)
+                if self.norm is not None:
+                    self._scale(changed, changed, own)
         return out
-
-    def _change(self, piece: NDArray, out: NDArray, numbers: NDArray | None) -> None:
-        if self.norm is None:
-            check_squares(piece, numbers)
-            out[...] = piece
-        else:
-            self._scale(piece, out, numbers)
-        if self.power != 1.0:
-            out[...] = signed_power(out, self.power)
-            if self.norm is not None:
-                self._scale(out, out, numbers)
 
     def _scale(self, piece: NDArray, out: NDArray, numbers: NDArray | None) -> None:
         scaled, squares, divisors = well_scaled(piece)
@@ -130,11 +132,6 @@ class RowTransform:
                 f"row {row} of X holds only zeros, so it has no direction to compare. Drop it, or "
                 "use feature_norm=None with another metric."
             )
-
-
-# So many numbers are looked at faster than scikit-learn finds out what holds them.
-FEW = 2**14
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def is_small_finite_array(X: Any, estimator: Any) -> bool:

@@ -26,7 +26,6 @@ from zslearn.core.rows import (
     LazyRows,
     RowTransform,
     are_equal,
-    check_squares,
     is_small_finite_array,
     plain_labels,
 )
@@ -113,6 +112,8 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
     """
 
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags()
+    # How scores become probabilities and rejections: plain softmax, nothing rejected.
+    calibration: ClassVar[Calibration] = UNCALIBRATED
     seen_classes_: NDArray = fitted("names c")
     n_features_in_: int = fitted()
     cv_results_: dict[str, Any] | None = fitted()
@@ -139,11 +140,6 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
         Scorer
         """
         raise NotImplementedError(f"{type(self).__name__} must provide scorer")
-
-    @property
-    def calibration(self) -> Calibration:
-        """How scores become probabilities and rejections: plain softmax, nothing rejected."""
-        return UNCALIBRATED
 
     @property
     def classes_(self) -> NDArray:
@@ -253,9 +249,7 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
         Recognizer
             Later changes of the classifier do not change it.
         """
-        names, vectors = self._named_signatures(candidates)  # checks that it is fitted, first
-        scorer, facts = copy.deepcopy((self.scorer(), self._facts()))
-        return Recognizer(Candidates.of(scorer, names, vectors), facts)
+        return self._live(candidates, copied=True)
 
     def recogniser(self, candidates: Sequence[Any] | None = None) -> Recognizer:
         """Return `recognizer(candidates)`; the old spelling, for one more release."""
@@ -425,16 +419,11 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
             )
         return setting
 
-    def _live(self, candidates: Sequence[Any] | None) -> Recognizer:
-        """Return a recognizer that shares the arrays of the classifier, for one call."""
-        return self._recognizer_of(*self._named_signatures(candidates))
-
-    def _recognizer_of(self, names: NDArray, vectors: NDArray) -> Recognizer:
-        """Return the same over classes given by their raw signatures."""
-        return Recognizer(Candidates.of(self.scorer(), names, vectors), self._facts())
-
-    def _facts(self) -> Facts:
-        return Facts(
+    def _live(self, candidates: Sequence[Any] | None = None, *, copied: bool = False) -> Recognizer:
+        """Return a recognizer, for one call with the arrays of the classifier, or with copies."""
+        names, vectors = self._named_signatures(candidates)
+        scorer = self.scorer()
+        facts = Facts(
             type(self).__name__,
             self.n_features_in_,
             self.seen_classes_,
@@ -442,21 +431,25 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
             self.signatures is None,
             self.calibration,
         )
+        if copied:
+            scorer, facts = copy.deepcopy((scorer, facts))
+        return Recognizer(Candidates.of(scorer, names, vectors), facts)
 
     def _named_signatures(self, candidates: Sequence[Any] | None) -> tuple[NDArray, NDArray]:
         """Names and raw signatures of the candidates, as they are in one moment."""
-        names = self.candidate_names(candidates)
-        return names, self._raw_signatures(names)
+        if candidates is not None or self.signatures is None or not hasattr(self, "signatures_"):
+            names = self.candidate_names(candidates)
+            return names, self._raw_signatures(names)
+        table = self.signatures_
+        names, rows = table.in_order()
+        return names, table.vectors if names is table.names else table.vectors[rows]
 
     def _raw_signatures(self, names: NDArray) -> NDArray:
         """Signatures of the given classes as they were given."""
         if self.signatures is None:
             return np.eye(len(self.seen_classes_))[np.searchsorted(self.seen_classes_, names)]
         table = self.signatures_
-        if names is table.names:
-            return table.vectors
-        in_order, rows = table.in_order()
-        return table.vectors[rows] if names is in_order else table.rows(names)
+        return table.vectors if names is table.names else table.rows(names)
 
     def _validated(
         self, X: Any, y: Any, *, reset: bool = True, several: bool = True, **checks: Any
@@ -598,8 +591,10 @@ class ZeroShotMethod(ZeroShotClassifier):
         tags = self.zero_shot_tags
         if X.shape[0] < tags.min_batch:
             raise TransductiveBatchError(type(self).__name__, X.shape[0], tags.min_batch)
-        large = not sparse.issparse(X) and X.nbytes > SCORE_BYTES
-        return self._lazy(X) if large and not tags.transductive else self._normalized_features(X)
+        transform = self._row_transform()
+        if tags.transductive or sparse.issparse(X) or X.nbytes <= SCORE_BYTES:
+            return transform.apply(X)
+        return LazyRows(X, transform.apply)
 
     def represent(self, rows: Features) -> Queries:
         """Return what is compared with classes, an array or dict of arrays with a row per sample.
@@ -755,23 +750,13 @@ class ZeroShotMethod(ZeroShotClassifier):
             )
         return np.asarray(scaled / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None])
 
-    def _normalized_features(
-        self, X: Features, numbers: NDArray[np.intp] | None = None
-    ) -> Features:
-        """Return features as the method sees them; rows given with numbers are checked as well."""
-        transform = self._row_transform()
-        if numbers is None and transform.norm is None:
-            check_squares(X)
-            return X
-        return transform.apply(X, numbers)
+    def _normalized_features(self, X: Features) -> Features:
+        """Return features as the method sees them."""
+        return self._row_transform().apply(X)
 
     def _row_transform(self) -> RowTransform:
         """Return what is done to the rows; an ordinary classifier also takes samples of zeros."""
         return RowTransform(self.feature_norm, allow_zero=self.signatures is None)
-
-    def _lazy(self, X: NDArray) -> LazyRows:
-        """Rows that are checked and normalized when they are used."""
-        return LazyRows(X, self._normalized_features)
 
     def _training_rows(self, X: Any, y: Any) -> tuple[Any, NDArray]:
         """Return validated features and labels; a memory map is normalized as it is read."""
@@ -785,7 +770,7 @@ class ZeroShotMethod(ZeroShotClassifier):
         validate_data(self, half_to_float32(X[:1]), dtype=[np.float64, np.float32])
         self._check_labels(labels)
         self._forget_encoder()
-        return self._lazy(X), labels
+        return LazyRows(X, self._row_transform().apply), labels
 
 
 class NormalizedMethod(ZeroShotMethod):

@@ -268,7 +268,7 @@ class CalibratedStacking(ZeroShotClassifier):
         return Biased(inner, self.gamma_, self.seen_classes_)
 
     @property
-    def calibration(self) -> Calibration:
+    def calibration(self) -> Calibration:  # type: ignore[override]
         """How scores become probabilities and rejections, as learned on folds."""
         return Calibration(
             self.temperature_, self.threshold_, self.confidence, self.confidence_, self.reject_label

@@ -1,18 +1,20 @@
-"""The candidates of a recognizer, made ready for scoring; changes share all other rows."""
+"""Candidates as a scorer compares them with samples; changes share all other rows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.exceptions import InvalidTypeError
+from zslearn.core.nearest import SCORE_BYTES, best_columns, row_blocks
+from zslearn.core.rows import LazyRows
+from zslearn.core.threads import map_blocks
+from zslearn.exceptions import InvalidInputError, InvalidTypeError
 from zslearn.zero_shot.scoring import Scorer
 
 
@@ -99,19 +101,70 @@ CLASS_BLOCK = 32_768
 CLASS_PART = 11_000
 
 
+class ReadySamples:
+    """Samples as one scorer compares them; made by ``recognizer.ready(X)``.
+
+    The recognizer that made them takes them in place of features, and so does every one that came
+    from it by `replace`, `without` or `among`.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        The scorer of the recognizer.
+    shape : tuple of int
+        Shape of the features they were made of.
+    queries : array, or mapping or tuple of arrays
+        What the scorer compares with classes.
+
+    Examples
+    --------
+    >>> from zslearn.datasets import make_zero_shot
+    >>> from zslearn.zero_shot import SAEClassifier
+    >>> data = make_zero_shot(random_state=0)
+    >>> recognizer = SAEClassifier(data.signatures, lam=1.0).fit(data.X, data.y).recognizer()
+    >>> ready = recognizer.ready(data.X)
+    >>> new = recognizer.replace("new", data.signatures.vectors[:2].mean(axis=0))
+    >>> new.column(ready, "new").shape == (len(data.X),)
+    True
+    """
+
+    __slots__ = ("queries", "scorer", "shape")
+
+    def __init__(self, scorer: Scorer, shape: tuple[int, int], queries: Any) -> None:
+        self.scorer = scorer
+        self.shape = shape
+        self.queries = queries
+
+    def __getitem__(self, rows: Any) -> ReadySamples:
+        n = len(np.arange(self.shape[0])[rows])
+        return ReadySamples(self.scorer, (n, self.shape[1]), _part(self.queries, rows))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"ReadySamples({len(self)} samples)"
+
+
+def _part(queries: Any, rows: Any) -> Any:
+    """Return some rows of every array of queries."""
+    if isinstance(queries, Mapping):
+        return {key: _part(query, rows) for key, query in queries.items()}
+    if isinstance(queries, tuple):
+        return tuple(_part(query, rows) for query in queries)
+    return queries[rows]
+
+
+def whole_rows(rows: Any) -> Any:
+    """Return rows in memory, also those that are normalized when they are used."""
+    return rows[:] if isinstance(rows, LazyRows) else rows
+
+
 class ClassRows(NamedTuple):
     """One row per class: raw signatures, and what a scorer prepared of them (None if later)."""
 
     vectors: NDArray
     prepared: Any
-
-
-class Block(NamedTuple):
-    """Candidates that are scored together: the first, how many, and how queries compare to them."""
-
-    start: int
-    size: int
-    compare: Callable[[Any], NDArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +198,10 @@ class Candidates:
         separable, n = scorer.zero_shot_tags.separable, len(names)
         if separable and n > CLASS_BLOCK:
             return cls(scorer, names, ClassRows(vectors, None))
-        parts = _slices(n, math.ceil(n / CLASS_PART) if separable else 1)
-        prepared = [scorer.prepare(names[part], vectors[part]) for part in parts]
+        n_parts = math.ceil(n / CLASS_PART) if separable else 1
+        bounds = [n * i // n_parts for i in range(n_parts + 1)]
+        parts = map(slice, bounds, bounds[1:])
+        prepared = [(part, scorer.prepare(names[part], vectors[part])) for part in parts]
         return cls(scorer, names, ClassRows(vectors, prepared))
 
     @property
@@ -194,21 +249,66 @@ class Candidates:
             return Candidates.of(self.scorer, names, self.vectors[places])
         return replace(self, names=names, columns=self._columns[places])
 
-    def blocks(self) -> Iterator[Block]:
-        """Yield the candidates with their scores, in parts; many are prepared one by one."""
-        n, ready = len(self.names), self.base.prepared
-        if ready is None:
+    def scores(self, X: Any) -> NDArray:
+        """Return the score of each candidate for samples, ready or not."""
+        found = [np.concatenate(parts) for _, parts in self._each_block(X, np.asarray)]
+        return found[0] if len(found) == 1 else np.hstack(found)
+
+    def best(self, X: Any, k: int) -> tuple[NDArray[np.intp], NDArray]:
+        """Return numbers and scores of the k best candidates of each sample, best first."""
+        best: Any = None
+        for start, parts in self._each_block(X, partial(best_columns, k=k)):
+            places, scores = map(np.concatenate, zip(*parts, strict=True))
+            places = places + start
+            if best is not None:  # the best of those so far and of this block
+                places, scores = np.hstack([best[0], places]), np.hstack([best[1], scores])
+                order, scores = best_columns(scores, k)
+                places = np.take_along_axis(places, order, axis=1)
+            best = places, scores
+        return best
+
+    def _each_block(
+        self, X: Any, work: Callable[[NDArray], Any]
+    ) -> Iterator[tuple[int, list[Any]]]:
+        """Yield the place of each block of candidates, and `work` done on its scores.
+
+        Samples come in parts of bounded memory, in threads if that gains time; a transductive
+        method gets the batch whole.
+        """
+        scorer, rows = self.scorer, X
+        if not isinstance(X, ReadySamples):
+            rows = scorer.check_rows(X)
+        elif X.scorer is not scorer:
+            raise InvalidInputError(
+                f"{X!r} were made ready by another recognizer; call ready of this one."
+            )
+        n, n_features = rows.shape
+        for block, compare in self._blocks():
+            size, parts = block.stop - block.start, [slice(0, n)]
+            bytes_per_row = max(size, n_features) * 8
+            if not scorer.zero_shot_tags.transductive and n * bytes_per_row > SCORE_BYTES:
+                parts = list(row_blocks(n, bytes_per_row, SCORE_BYTES))
+
+            def scored(part: slice, compare: Any = compare) -> Any:
+                some = rows[part]
+                ready = isinstance(some, ReadySamples)
+                return work(compare(some.queries if ready else scorer.represent(some)))
+
+            yield block.start, list(map_blocks(scored, parts, n * size))
+
+    def _blocks(self) -> Iterator[tuple[slice, Callable[[Any], NDArray]]]:
+        """Yield the candidates in blocks, with how they are compared with queries."""
+        n, compare = len(self.names), self.scorer.compare
+        if self.base.prepared is None:  # too many to keep: prepared one block at a time
             for start in range(0, n, CLASS_BLOCK):
                 part = slice(start, min(start + CLASS_BLOCK, n))
-                yield self._block(part, self.scorer.prepare(self.names[part], self._vectors(part)))
+                prepared = self.scorer.prepare(self.names[part], self._vectors(part))
+                yield part, partial(compare, classes=prepared)
         elif self.columns is None:
-            yield from map(self._block, _slices(n, len(ready)), ready)
+            for part, prepared in self.base.prepared:
+                yield part, partial(compare, classes=prepared)
         else:
-            yield Block(0, n, self._compare)
-
-    def _block(self, part: slice, prepared: Any) -> Block:
-        size = part.stop - part.start
-        return Block(part.start, size, partial(self.scorer.compare, classes=prepared))
+            yield slice(0, n), self._compare
 
     @property
     def _columns(self) -> NDArray[np.intp]:
@@ -216,8 +316,9 @@ class Candidates:
 
     def _compare(self, queries: Any) -> NDArray:
         """Scores of candidates that are no longer the rows of `base`."""
+        ready = [prepared for _, prepared in self.base.prepared]
         changed = [] if self.changed is None else [self.changed.prepared]
-        parts = [self.scorer.compare(queries, some) for some in [*self.base.prepared, *changed]]
+        parts = [self.scorer.compare(queries, some) for some in [*ready, *changed]]
         return (np.hstack(parts) if len(parts) > 1 else parts[0])[:, self.columns]
 
     def _vectors(self, part: slice) -> NDArray:
@@ -241,9 +342,3 @@ class Candidates:
         )
         columns = with_row(columns, place, np.array([n + target]))
         return replace(self, names=names, changed=changed, columns=columns)
-
-
-def _slices(n: int, n_parts: int) -> list[slice]:
-    """Cut n classes into consecutive parts of nearly the same size."""
-    bounds = [n * i // n_parts for i in range(n_parts + 1)]
-    return [slice(start, stop) for start, stop in pairwise(bounds)]

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from zslearn._declared import parameter
 from zslearn._parameters import Either, Instance, Number, Whole
 from zslearn.zero_shot.base import Features, NormalizedMethod, ZeroShotClassifier, dense
+from zslearn.zero_shot.candidates import Candidates
 from zslearn.zero_shot.posterior.similarity import ConSEClassifier
-from zslearn.zero_shot.recognizer import Recognizer
 from zslearn.zero_shot.tags import ZeroShotTags
 
 GRAPHS = ("scores", "features")
@@ -100,10 +100,10 @@ class PSTClassifier(NormalizedMethod):
         check_is_fitted(self)
         return clone(self).set_params(estimator=self.estimator_.frozen())
 
-    def prepare(self, names: NDArray, vectors: NDArray) -> Recognizer:
-        return self.estimator_._recognizer_of(names, vectors)
+    def prepare(self, names: NDArray, vectors: NDArray) -> Candidates:
+        return Candidates.of(self.estimator_.scorer(), names, vectors)
 
-    def compare(self, queries: Features, classes: Recognizer) -> NDArray:
+    def compare(self, queries: Features, classes: Candidates) -> NDArray:
         first = classes.scores(queries)
         P = softmax(_standardized(first), axis=1)
         labels = confident_labels(P, float(self.share))

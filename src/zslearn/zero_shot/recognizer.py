@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._optional import warn_renamed
-from zslearn.core.nearest import SCORE_BYTES, best_columns, row_blocks
-from zslearn.core.rows import LazyRows
-from zslearn.core.threads import map_blocks
 from zslearn.exceptions import (
     ImmutableError,
     InvalidInputError,
@@ -21,7 +17,7 @@ from zslearn.exceptions import (
 )
 from zslearn.metrics.accuracy import checked_k
 from zslearn.signatures import Signatures
-from zslearn.zero_shot.candidates import Block, Candidates
+from zslearn.zero_shot.candidates import Candidates, ReadySamples, whole_rows
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import one_row
 from zslearn.zero_shot.scoring import Calibration, LinearForm, Scorer
@@ -67,60 +63,6 @@ class Facts(NamedTuple):
     table: Signatures
     one_hot: bool
     calibration: Calibration
-
-
-class ReadySamples:
-    """Samples as one scorer compares them; made by ``recognizer.ready(X)``.
-
-    The recognizer that made them takes them in place of features, and so does every one that came
-    from it by `replace`, `without` or `among`.
-
-    Parameters
-    ----------
-    scorer : Scorer
-        The scorer of the recognizer.
-    shape : tuple of int
-        Shape of the features they were made of.
-    queries : array, or mapping or tuple of arrays
-        What the scorer compares with classes.
-
-    Examples
-    --------
-    >>> from zslearn.datasets import make_zero_shot
-    >>> from zslearn.zero_shot import SAEClassifier
-    >>> data = make_zero_shot(random_state=0)
-    >>> recognizer = SAEClassifier(data.signatures, lam=1.0).fit(data.X, data.y).recognizer()
-    >>> ready = recognizer.ready(data.X)
-    >>> new = recognizer.replace("new", data.signatures.vectors[:2].mean(axis=0))
-    >>> new.column(ready, "new").shape == (len(data.X),)
-    True
-    """
-
-    __slots__ = ("queries", "scorer", "shape")
-
-    def __init__(self, scorer: Scorer, shape: tuple[int, int], queries: Any) -> None:
-        self.scorer = scorer
-        self.shape = shape
-        self.queries = queries
-
-    def __getitem__(self, rows: Any) -> ReadySamples:
-        n = len(np.arange(self.shape[0])[rows])
-        return ReadySamples(self.scorer, (n, self.shape[1]), _part(self.queries, rows))
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __repr__(self) -> str:
-        return f"ReadySamples({len(self)} samples)"
-
-
-def _part(queries: Any, rows: Any) -> Any:
-    """Return some rows of every array of queries."""
-    if isinstance(queries, Mapping):
-        return {key: _part(query, rows) for key, query in queries.items()}
-    if isinstance(queries, tuple):
-        return tuple(_part(query, rows) for query in queries)
-    return queries[rows]
 
 
 def with_reject_label(
@@ -223,8 +165,7 @@ class Recognizer:
         Ranking
             Names and scores of shape (n_samples, k), best first, ties in candidate order.
         """
-        rows = self._rows(X)
-        best, scores = self._best(rows, checked_k(k, len(self.names)))
+        best, scores = self._candidates.best(X, checked_k(k, len(self.names)))
         return Ranking(self.names[best], scores)
 
     def predict(self, X: Any, *, reject: bool = False, reject_label: Any = None) -> NDArray:
@@ -244,7 +185,7 @@ class Recognizer:
         ndarray of shape (n_samples,)
         """
         if not reject:
-            return self.names[self._best(self._rows(X), 1)[0][:, 0]]
+            return self.names[self._candidates.best(X, 1)[0][:, 0]]
         calibration, scores = self._calibration(), self.scores(X)
         label = calibration.reject_label if reject_label is None else reject_label
         rejected = calibration.rejected(scores, self.seen)
@@ -306,12 +247,7 @@ class Recognizer:
         -------
         ndarray of shape (n_samples, n_candidates)
         """
-        rows = self._rows(X)
-        found = [
-            np.concatenate(self._each(rows, block, np.asarray))
-            for block in self._candidates.blocks()
-        ]
-        return found[0] if len(found) == 1 else np.hstack(found)
+        return self._candidates.scores(X)
 
     def ready(self, X: Any) -> ReadySamples:
         """Return samples checked, scaled and mapped once, to be scored while classes change.
@@ -328,7 +264,7 @@ class Recognizer:
             recognizer that comes from this one by `replace`, `without` or `among`.
         """
         rows = self._scorer.check_rows(X)
-        return ReadySamples(self._scorer, rows.shape, self._scorer.represent(_whole(rows)))
+        return ReadySamples(self._scorer, rows.shape, self._scorer.represent(whole_rows(rows)))
 
     def column(self, X: Any, name: Any) -> NDArray:
         """Return the scores of one candidate, without computing those of the others.
@@ -348,9 +284,9 @@ class Recognizer:
         place = self._place(name)
         if not self._scorer.zero_shot_tags.separable:
             return self.scores(X)[:, place]
-        prepared = self._scorer.prepare(self.names[[place]], self._candidates.vector(place)[None])
-        alone = Block(place, 1, partial(self._scorer.compare, classes=prepared))
-        return np.concatenate(self._each(self._rows(X), alone, np.asarray))[:, 0]
+        vector = self._candidates.vector(place)
+        alone = Candidates.of(self._scorer, self.names[[place]], vector[None])
+        return alone.scores(X)[:, 0]
 
     def encode(self, X: Any) -> NDArray:
         """Return the semantics of samples: one estimate per dimension of the signatures.
@@ -366,7 +302,7 @@ class Recognizer:
             In the scale of the normalized signatures; of methods that map features to semantics,
             such as SAEClassifier.
         """
-        return self._scorer.encode_rows(_whole(self._scorer.check_rows(X)))
+        return self._scorer.encode_rows(whole_rows(self._scorer.check_rows(X)))
 
     def explain(self, x: ArrayLike, name: Any) -> Explanation:
         """Return why a sample gets its score for one candidate.
@@ -476,55 +412,12 @@ class Recognizer:
             raise InvalidTypeError(f"the class names of this recognizer are {kind}; got {name!r}.")
         return row.vectors[0]
 
-    def _rows(self, X: Any) -> Any:
-        """Return samples as the scorer takes them, or those that are ready for it."""
-        if not isinstance(X, ReadySamples):
-            return self._scorer.check_rows(X)
-        if X.scorer is not self._scorer:
-            raise InvalidInputError(
-                f"{X!r} were made ready by another recognizer; call ready of this one."
-            )
-        return X
-
     def _place(self, name: Any) -> int:
         place = self._candidates.place(name)
         if place is None:
             remedy = "Correct the name or add the class by replace."
             raise UnknownClassError([name], self.names.tolist(), remedy)
         return place
-
-    def _best(self, rows: Any, k: int) -> tuple[NDArray[np.intp], NDArray]:
-        """Numbers and scores of the k best candidates of each sample, over all blocks."""
-        best: Any = None
-        for block in self._candidates.blocks():
-            found = self._each(rows, block, partial(best_columns, k=min(k, block.size)))
-            places, scores = map(np.concatenate, zip(*found, strict=True))
-            places = places + block.start
-            if best is not None:  # the best of those so far and of this block
-                places, scores = np.hstack([best[0], places]), np.hstack([best[1], scores])
-                order, scores = best_columns(scores, min(k, scores.shape[1]))
-                places = np.take_along_axis(places, order, axis=1)
-            best = places, scores
-        return best
-
-    def _each(self, rows: Any, block: Block, work: Callable[[NDArray], Any]) -> list[Any]:
-        """Apply `work` to the scores of parts of the samples, in threads if that gains time.
-
-        Parts are of bounded memory; a transductive method gets the batch whole.
-        """
-        scorer, n = self._scorer, rows.shape[0]
-        parts = [slice(0, n)]
-        if not scorer.zero_shot_tags.transductive:
-            # Scores have the precision of the samples, as far as one can know before.
-            number = getattr(rows, "dtype", np.dtype(np.float64)).itemsize
-            parts = list(row_blocks(n, max(block.size, rows.shape[1]) * number, SCORE_BYTES))
-
-        def scored(part: slice) -> Any:
-            some = rows[part]
-            ready = isinstance(some, ReadySamples)
-            return work(block.compare(some.queries if ready else scorer.represent(some)))
-
-        return list(map_blocks(scored, parts, n * block.size))
 
     def _calibration(self) -> Calibration:
         """Return how sure answers are, or refuse if that was not learned."""
@@ -547,8 +440,3 @@ class Recognizer:
 
     def __repr__(self) -> str:
         return f"Recognizer({self._facts.method}, {len(self)} candidates)"
-
-
-def _whole(rows: Any) -> Any:
-    """Return rows in memory, also those that are normalized when they are used."""
-    return rows[:] if isinstance(rows, LazyRows) else rows

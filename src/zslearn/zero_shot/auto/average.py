@@ -18,10 +18,10 @@ from zslearn._pipelines import (
     steps_before,
 )
 from zslearn.core.fitting import fit_method
-from zslearn.core.rows import LazyRows
 from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import CLASSIFIER, Features, ZeroShotMethod
+from zslearn.zero_shot.candidates import whole_rows
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import as_signatures, check_features, refuses_sample_weight
 from zslearn.zero_shot.scoring import Scorer, Stepped
@@ -192,7 +192,7 @@ class AverageClassifier(ZeroShotMethod):
         return check_features(X, self)
 
     def represent(self, rows: Features) -> tuple[Any, ...]:
-        return tuple(one.represent(_whole(one.check_rows(rows))) for one in self._scorers())
+        return tuple(one.represent(whole_rows(one.check_rows(rows))) for one in self._scorers())
 
     def prepare(self, names: NDArray, vectors: NDArray) -> tuple[Any, ...]:
         return tuple(
@@ -249,11 +249,6 @@ def spread_of_scores(fitted: Any, X: Any, classes: NDArray) -> float:
     scores = last_step(fitted)._live(classes).scores(features_of(fitted, X))
     found = float(np.mean(scores.std(axis=1, dtype=np.float64)))
     return found if found > 0 and np.isfinite(found) else 1.0
-
-
-def _whole(rows: Any) -> Any:
-    """Return rows in memory; a block of the samples is small enough."""
-    return rows[:] if isinstance(rows, LazyRows) else rows
 
 
 def _why(scorer: Scorer, rows: Features, name: Any, vector: NDArray) -> Explanation | None:

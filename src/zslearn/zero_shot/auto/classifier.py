@@ -254,7 +254,7 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         return Stepped(self.estimator_.scorer(), steps, InputGuard.of(self))
 
     @property
-    def calibration(self) -> Calibration:
+    def calibration(self) -> Calibration:  # type: ignore[override]
         """How scores of the member taken become probabilities and rejections."""
         return self.estimator_.calibration
 

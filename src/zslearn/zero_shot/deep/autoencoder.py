@@ -18,7 +18,7 @@ from zslearn.zero_shot.deep.closed_start import SPACES, StartSearch
 from zslearn.zero_shot.deep.feature_space import FeatureSpace
 from zslearn.zero_shot.deep.two_sides import decoded, encoded
 from zslearn.zero_shot.inputs import is_cv
-from zslearn.zero_shot.linear.sae import DIRECTIONS, LAM_PER_DIRECTION, WAYS, SAEClassifier
+from zslearn.zero_shot.linear.sae import DIRECTIONS, LAM_PER_DIRECTION, WAYS_OF, SAEClassifier
 from zslearn.zero_shot.search import (
     choose_parameters,
     grid_points,
@@ -197,7 +197,7 @@ class DeepSemanticAutoencoder(DeepClassifier):
         points = grid_points(self, search_space(self, *SPACES))
         point, lam = points[0], self.lam
         if search.folds and (len(points) > 1 or is_cv(self.lam)):
-            point, lam = search.best(points, self._ways())
+            point, lam = search.best(points, WAYS_OF[self.direction])
         self.power_, self.shrinkage_ = point["power"], point["shrinkage"]
         self.metric_: Metric = point["metric"]
         space = search.space(point)
@@ -271,7 +271,7 @@ class DeepSemanticAutoencoder(DeepClassifier):
 
         label = f"{type(self).__name__}, {n_steps} steps"
         return Recipe(
-            ways=self._ways(),
+            ways=WAYS_OF[self.direction],
             metric=self.metric_,
             hidden=self.hidden,
             tied=self.tied,
@@ -294,9 +294,6 @@ class DeepSemanticAutoencoder(DeepClassifier):
             self.feature_norm == "l2",
         )
 
-    def _ways(self) -> tuple[Direction, ...]:
-        return tuple(way for way in WAYS if self.direction in (way, "both"))
-
     def represent(self, rows: Features) -> dict[Direction, NDArray]:
         return self._queries_of(self.parameters_, self._fitted_space().features(dense(rows)))
 
@@ -316,11 +313,13 @@ class DeepSemanticAutoencoder(DeepClassifier):
     def _targets(self, weights: dict[str, NDArray], S: NDArray) -> dict[Direction, Targets]:
         """Candidates, given in the space, as each direction compares with them."""
         rows = {"encode": lambda: S, "decode": lambda: decoded(weights, S)}
-        return {way: Targets.of(rows[way](), self.metric_) for way in self._ways()}
+        return {way: Targets.of(rows[way](), self.metric_) for way in WAYS_OF[self.direction]}
 
     def _queries_of(self, weights: dict[str, NDArray], Z: NDArray) -> dict[Direction, NDArray]:
         """Return samples, given in the space, as each direction compares them."""
-        return {way: encoded(weights, Z) if way == "encode" else Z for way in self._ways()}
+        return {
+            way: encoded(weights, Z) if way == "encode" else Z for way in WAYS_OF[self.direction]
+        }
 
     def _decoded(self, S: NDArray) -> NDArray:
         return decoded(self.parameters_, self._fitted_space().signatures(S))

@@ -13,6 +13,7 @@ from zslearn.core.linear_maps import bilinear, mean_eigenvalue
 from zslearn.core.moments import Moments
 from zslearn.core.nearest import Metric, Targets, row_norms, scores
 from zslearn.core.paths import path_accuracy, scoring_rule
+from zslearn.core.rows import RowTransform
 from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.base import Features, dense
 from zslearn.zero_shot.explanation import Explanation
@@ -240,10 +241,8 @@ class KernelESZSLClassifier(BilinearRegressionClassifier):
         """Kernel values of samples with the landmarks."""
         return self._kernel_values(dense(X), self.rows_, self.landmarks_.astype(X.dtype))
 
-    def _normalized_features(
-        self, X: Features, numbers: NDArray[np.intp] | None = None
-    ) -> Features:
-        return X if self.kernel == "precomputed" else super()._normalized_features(X, numbers)
+    def _row_transform(self) -> RowTransform:
+        return RowTransform() if self.kernel == "precomputed" else super()._row_transform()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

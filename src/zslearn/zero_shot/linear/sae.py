@@ -38,6 +38,12 @@ from zslearn.zero_shot.tags import ZeroShotTags
 
 DIRECTIONS = ("decode", "encode", "both")
 WAYS: tuple[Direction, Direction] = ("encode", "decode")
+# What is compared, by the parameter `direction`.
+WAYS_OF: dict[str, tuple[Direction, ...]] = {
+    "encode": ("encode",),
+    "decode": ("decode",),
+    "both": WAYS,
+}
 LAM_PER_DIRECTION = Constraint(
     "a dict of positive numbers for 'encode' and 'decode'",
     lambda value: (
@@ -207,17 +213,17 @@ class SAEClassifier(MomentClassifier):
         return self.coef_encode_ if self.direction == "encode" else self.coef_decode_
 
     def represent(self, rows: Features) -> dict[Direction, Features]:
-        comparison, queries = Comparison.of(self.metric), {}
-        for way in self._ways():
+        queries = {}
+        for way in WAYS_OF[self.direction]:
             mapped = self.encode_rows(rows) if way == "encode" else rows
-            # Samples of unit length keep it in feature space, their codes do not.
-            unit = way == "decode" and self.feature_norm == "l2"
-            queries[way] = ready_queries(mapped, comparison, unit=unit)
+            # Samples of unit length are ready in feature space as they are; their codes are not.
+            ready = way == "decode" and self.feature_norm == "l2"
+            queries[way] = mapped if ready else ready_queries(mapped, Comparison.of(self.metric))
         return queries
 
     def prepare(self, names: NDArray, vectors: NDArray) -> dict[Direction, Targets]:
         S, targets = self._unit_signatures(names, vectors), {}
-        for way in self._ways():
+        for way in WAYS_OF[self.direction]:
             rows = S if way == "encode" else class_vectors(S, self.coef_decode_)
             targets[way] = Targets.of(rows, self.metric)
         return targets
@@ -232,7 +238,7 @@ class SAEClassifier(MomentClassifier):
         s = self._unit_signatures([name], vector[None])[0]
         split = Comparison.of(self.metric).split
         maps = {"encode": self.coef_encode_, "decode": self.coef_decode_}
-        parts = [split(rows[0], s, maps[way], way) for way in self._ways()]
+        parts = [split(rows[0], s, maps[way], way) for way in WAYS_OF[self.direction]]
         contributions = np.mean([part for part, _ in parts], axis=0)
         offset = float(np.mean([rest for _, rest in parts]))
         return Explanation.of(self.signatures_.dimensions, contributions, offset)
@@ -244,9 +250,6 @@ class SAEClassifier(MomentClassifier):
 
     def encode_rows(self, rows: Features) -> NDArray:
         return np.asarray(rows @ self.coef_encode_.T.astype(rows.dtype))
-
-    def _ways(self) -> tuple[Direction, ...]:
-        return tuple(way for way in WAYS if self.direction in (way, "both"))
 
     def _choose_lam(self, folded: FoldedMoments) -> None:
         """Set `lam_` and what it was chosen by."""
