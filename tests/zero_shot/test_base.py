@@ -137,7 +137,7 @@ def test_score_is_the_accuracy_among_the_candidates(data, fitted):
 
 
 def test_a_transductive_method_gets_the_batch_whole_or_not_at_all(data, monkeypatch):
-    monkeypatch.setattr("zslearn.zero_shot.recognizer.row_blocks", lambda *_: iter([slice(0, 2)]))
+    monkeypatch.setattr("zslearn.zero_shot.candidates.SCORE_BYTES", 200)
     clf = Whole(data.signatures).fit(data.X, data.y)
     clf.predict(data.X)
     assert Whole.batch == len(data.X)
@@ -147,12 +147,14 @@ def test_a_transductive_method_gets_the_batch_whole_or_not_at_all(data, monkeypa
 
 def test_large_batches_are_cut_into_blocks(data, fitted, monkeypatch):
     wanted = fitted.decision_function(data.X), fitted.predict_top_k(data.X, 3)
+    monkeypatch.setattr("zslearn.zero_shot.candidates.SCORE_BYTES", 7 * 8 * data.X.shape[1])
+    sizes, represent = [], SAEClassifier.represent
     monkeypatch.setattr(
-        "zslearn.zero_shot.recognizer.row_blocks",
-        lambda n, *_: (slice(i, min(i + 7, n)) for i in range(0, n, 7)),
+        SAEClassifier, "represent", lambda *args: sizes.append(len(args[1])) or represent(*args)
     )
     np.testing.assert_allclose(fitted.decision_function(data.X), wanted[0], atol=1e-12)
     np.testing.assert_array_equal(fitted.predict_top_k(data.X, 3), wanted[1])
+    assert set(sizes) == {7, len(data.X) % 7}
 
 
 def test_one_hot_signatures_make_an_ordinary_classifier(data):

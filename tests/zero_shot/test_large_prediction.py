@@ -13,7 +13,6 @@ from zslearn.zero_shot import (
     SAEClassifier,
     base,
     candidates,
-    recognizer,
 )
 
 
@@ -68,9 +67,7 @@ def test_blocks_of_samples_and_threads_do_not_change_the_answer(data, monkeypatc
     expected = model.predict_top_k(data.X, 3)
     monkeypatch.setattr(base, "SCORE_BYTES", 1000)
     monkeypatch.setattr("zslearn.core.threads._WORTH_THREADS", 1)
-    monkeypatch.setattr(
-        recognizer, "row_blocks", lambda n, *_: iter(np.array_split(np.arange(n), 9))
-    )
+    monkeypatch.setattr(candidates, "SCORE_BYTES", 100 * 8 * data.X.shape[1])
     with threads(3):
         np.testing.assert_array_equal(model.predict_top_k(data.X, 3), expected)
 
@@ -94,9 +91,7 @@ def test_ties_go_to_the_first_candidate_across_blocks_of_classes(data, monkeypat
 
 def test_a_zero_row_of_a_large_batch_is_named_by_its_number(data, monkeypatch):
     monkeypatch.setattr(base, "SCORE_BYTES", 1000)
-    monkeypatch.setattr(
-        recognizer, "row_blocks", lambda n, *_: iter(np.array_split(np.arange(n), 9))
-    )
+    monkeypatch.setattr(candidates, "SCORE_BYTES", 100 * 8 * data.X.shape[1])
     X = data.X.copy()
     X[700] = 0
     with pytest.raises(InvalidInputError, match="row 700 of X holds only zeros"):

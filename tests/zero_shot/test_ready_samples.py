@@ -5,8 +5,7 @@ import pytest
 
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError
-from zslearn.zero_shot import CalibratedStacking, SAEClassifier, base
-from zslearn.zero_shot import recognizer as recognizer_module
+from zslearn.zero_shot import CalibratedStacking, SAEClassifier, base, candidates
 from zslearn.zero_shot.registry import make_classifier
 
 NEAR = {"rtol": 1e-9, "atol": 1e-9}
@@ -58,7 +57,7 @@ def test_many_samples_are_made_ready_whole(data, monkeypatch):
     expected = recognizer.scores(data.X)
     monkeypatch.setattr(base, "SCORE_BYTES", 1000)
     ready = recognizer.ready(data.X)
-    monkeypatch.setattr(recognizer_module, "SCORE_BYTES", 1000)
+    monkeypatch.setattr(candidates, "SCORE_BYTES", 1000)
     np.testing.assert_allclose(recognizer.scores(ready), expected, **NEAR)
     assert len(ready[3:8]) == 5
 

@@ -155,8 +155,8 @@ def test_a_change_prepares_one_class_and_shares_the_others(data, monkeypatch):
     changed = changed.replace("seen0", np.arange(7.0))
     changed.rank(data.X, 2)
     assert calls == [18, 1, 1, 1]
-    shared = changed._candidates.base.prepared[0]["decode"].vectors
-    assert shared is recognizer._candidates.base.prepared[0]["decode"].vectors
+    shared = changed._candidates.base.prepared[0][1]["decode"].vectors
+    assert shared is recognizer._candidates.base.prepared[0][1]["decode"].vectors
     assert len(changed._candidates.changed.vectors) == 2
 
 
