@@ -16,7 +16,12 @@ from sklearn.preprocessing import (
 
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, UnknownClassError
 from zslearn.persistence import export_onnx
-from zslearn.zero_shot import CalibratedStacking, SAEClassifier, make_classifier
+from zslearn.zero_shot import (
+    AutoZeroShotClassifier,
+    CalibratedStacking,
+    SAEClassifier,
+    make_classifier,
+)
 
 pytest.importorskip("onnx", reason="needs the extra onnx")
 onnxruntime = pytest.importorskip("onnxruntime", reason="needs the extra onnx")
@@ -156,6 +161,17 @@ def test_a_pipeline_inside_a_calibrated_classifier_gives_our_scores(data, tmp_pa
         export_onnx(recognizer, tmp_path / "r.onnx")
         (again,) = session(tmp_path / "r.onnx").run(["scores"], {"features": X})
         np.testing.assert_array_equal(again, scores)
+
+
+def test_an_automatic_classifier_is_exported_with_its_preparation(data, tmp_path):
+    rows = data.rows(data.split("standard").seen)
+    model = AutoZeroShotClassifier(data.signatures, portfolio=["standardize > rrzsl"], cv=None)
+    model.fit(data.X[rows], data.y[rows])
+    export_onnx(model, tmp_path / "m.onnx")
+    X = data.X.astype(np.float32)
+    (scores,) = session(tmp_path / "m.onnx").run(["scores"], {"features": X})
+    expected = model.decision_function(data.X)
+    np.testing.assert_allclose(scores, expected, atol=1e-5 * np.abs(expected).max())
 
 
 def test_steps_that_cannot_be_exported_are_named(data, tmp_path):
