@@ -207,3 +207,16 @@ for name in ("starlette", "uvicorn", "httptools", "orjson", "prometheus_client")
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.split() == ["True"] * 5, done.stderr
+
+
+def test_every_line_of_the_log_is_one_of_the_program(model_file):
+    odd = b"--x\r\ncontent-disposition: form-data; name=a\r\nbad header\r\n\r\nv\r\n--x--"
+    kind = {"content-type": "multipart/form-data; boundary=x"}
+    with running_server(model_file, "--log", "json", start=installed) as server:
+        for body in (odd, b"", b"--x", b"\0" * 100, odd[:-9], b"--x\r\n\r\n--y--"):
+            assert server.ask("POST", "/predict", body, kind)[0] == 400
+        server.signal(signal.SIGTERM)
+        assert server.process.wait(15) == 0
+    lines = server.log.read_text().splitlines()
+    begun = next(place for place, line in enumerate(lines) if "Listening" in line)
+    assert len([json.loads(line) for line in lines[begun + 1 :]]) >= 6

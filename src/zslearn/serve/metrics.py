@@ -144,7 +144,9 @@ def set_up_logs(kind: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     plain = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
     handler.setFormatter(JsonFormatter() if kind == "json" else plain)
-    for name, level in (("zslearn.serve", logging.INFO), ("uvicorn", logging.ERROR)):
+    # What the reader of forms warns of is answered to the client.
+    levels = {"zslearn.serve": "INFO", "uvicorn": "ERROR", "python_multipart": "ERROR"}
+    for name, level in levels.items():
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level)

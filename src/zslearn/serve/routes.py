@@ -31,6 +31,7 @@ from zslearn.serve.responses import (
 from zslearn.serve.settings import Limits
 from zslearn.serve.state import Server, header, read_content, read_request, server_of
 from zslearn.serve.work import checked
+from zslearn.zero_shot.explanation import name_reasons
 
 EXTENSIONS = ["binary_tensor_data", "classification", "model_repository", "zslearn_classes"]
 
@@ -238,7 +239,6 @@ OPERATIONS_ROUTES = [
 
 PICTURES = (b"\xff\xd8\xff", b"\x89PNG")
 FIELDS = ("rows", "model", "candidates", "top_k", "bias", "reject", "explain")
-REASONS = 5
 MOST_FILES = 64
 
 
@@ -282,24 +282,22 @@ def answered(
             one["rejected"] = rejected
     if fields.get("explain", len(answers) == 1) is True:
         for one, because in zip(answers, _reasons(answer), strict=False):
-            one["because"] = because
+            if because is not None:
+                one["because"] = because
     return {"model": model.name, "answers": answers}
 
 
-def _reasons(answer: Answer) -> list[dict[str, float]]:
-    """Return the dimensions that spoke most for each answer; none if the method cannot say."""
+def _reasons(answer: Answer) -> list[list[dict[str, Any]] | None]:
+    """Return the traits that spoke most for each answer; none if the method cannot say."""
     try:
         reasons = answer.reasons
     except RequestError:
         raise
     except ZslearnError:
         return []
-    found = []
-    for reason in reasons:
-        order = np.argsort(-reason.contributions, kind="stable")[:REASONS]
-        pairs = [(reason.dimensions[i], float(reason.contributions[i])) for i in order]
-        found.append({name: value for name, value in pairs if value > 0})
-    return found
+    table, best = answer.recognizer.signatures, answer.ranking[0][:, 0]
+    found = [name_reasons(why, table, name) for why, name in zip(reasons, best, strict=True)]
+    return [None if one is None else [part._asdict() for part in one] for one in found]
 
 
 async def _parts(headers: Headers, body: bytes) -> tuple[dict[str, Any], list[bytes]]:

@@ -85,6 +85,10 @@ def test_hundreds_of_odd_requests_are_refused_or_answered(visitor):
         ({"op": "add", "name": "a\nb"}, "printable"),
         ({"op": "set", "class": 0, "changes": {"20": 1}}, "there is no dimension '20'"),
         ({"op": "lam", "value": 0}, "positive"),
+        ({"op": []}, "op"),
+        ({"op": {}}, "op"),
+        ({"op": None}, "op"),
+        ({}, "op"),
         ({"op": "method", "method": "sea"}, "Did you mean"),
     ],
 )

@@ -137,7 +137,8 @@ def python_lines(session: Session) -> bytes:
             "clf.fit(X[train], y[train])",
         ]
     lines = [
-        f'"""The model of a zslearn studio ({data.name}), made by zslearn {__version__}."""',
+        f'"""The model of a zslearn studio, made by zslearn {__version__}."""',
+        f"# Data: {data.name!r}",
         "",
         "import numpy as np",
         "",

@@ -40,9 +40,9 @@ def read_edit(session: Session, request: Any) -> Edit:
     dict
         What `edits.applied` takes, with `what` for the undo button.
     """
-    if not isinstance(request, dict) or request.get("op") not in READERS:
+    if not isinstance(request, dict) or str(request.get("op")) not in READERS:
         raise refuse(f"op must be one of {', '.join(READERS)}.")
-    return READERS[request["op"]](session, request)
+    return READERS[str(request["op"])](session, request)
 
 
 def read_class(state: State, number: Any) -> BoardClass:

@@ -249,7 +249,7 @@ async def edits(studio: Studio, request: Request) -> Response:
     if not isinstance(final, bool):
         raise refuse("final must be true or false.")
     by = request.headers.get("x-tab", "")[:80]
-    if document.get("op") in FITTED:
+    if str(document.get("op")) in FITTED:
         wanted = read_edit(session, document)
         if wanted["method"] is not None:
             lam = wanted.get("value", session.kept.lam.get(wanted["method"]))
