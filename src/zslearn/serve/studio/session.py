@@ -22,6 +22,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from zslearn._files import first_line
 from zslearn.exceptions import user_data
+from zslearn.serve.edit_log import EditLog
 from zslearn.serve.responses import RequestError, refuse, write_json
 from zslearn.serve.settings import Limits
 from zslearn.serve.studio.board import Answers, Board, count_answers
@@ -29,7 +30,6 @@ from zslearn.serve.studio.charts import make_map, pack
 from zslearn.serve.studio.collection import Collection, Thumbnails
 from zslearn.serve.studio.edits import State, applied, begin, replayed
 from zslearn.serve.studio.methods import MODEL, Fitted, Methods
-from zslearn.serve.studio.project import Project
 from zslearn.serve.work import WorkPool
 from zslearn.zero_shot import ZeroShotClassifier
 
@@ -117,7 +117,7 @@ class Session:
     ----------
     collection : Collection
         The samples.
-    project : Project
+    project : EditLog
         Where edits are kept.
     events : Events
         Who is told.
@@ -130,7 +130,7 @@ class Session:
     def __init__(
         self,
         collection: Collection,
-        project: Project,
+        project: EditLog,
         events: Events,
         *,
         folder: Path | None = None,
