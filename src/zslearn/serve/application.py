@@ -145,7 +145,7 @@ def create_app(settings: ServerSettings, *, routes: Sequence[BaseRoute] = ()) ->
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         server.shelf.warm()
         yield
-        server.pool.close()
+        server.close()
 
     app = _Application(
         routes=[

@@ -212,7 +212,11 @@ WHOLE = "zslearn.whole"
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection within some limits."""
+    """One connection within the limits of its `ServerConfig`.
+
+    `connections` are open at a time; one that sends no whole request within `seconds`, or does not
+    take its answer, is closed.
+    """
 
     limits: Limits
     _watch: asyncio.TimerHandle | None = None
@@ -224,6 +228,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, unless there are too many."""
+        self.limits = self.config.limits  # type: ignore[attr-defined]
         super().connection_made(JoinedWrites(transport, self.loop))  # type: ignore[arg-type]
         if len(self.connections) > self.limits.connections:
             self._refuse(503, "too many connections are open; try again.")
@@ -329,20 +334,3 @@ class BoundedProtocol(HttpToolsProtocol):
             self.transport.abort()
             return
         self._watch = self.loop.call_later(self.limits.seconds, self._look)
-
-
-def bounded_protocol(limits: Limits) -> type[HttpToolsProtocol]:
-    """Return the protocol of one connection within some limits.
-
-    Parameters
-    ----------
-    limits : Limits
-        `connections` are open at a time; one that sends no whole request within `seconds`, or
-        does not take its answer, is closed.
-
-    Returns
-    -------
-    class
-        As ``uvicorn.Config(http=...)`` takes it.
-    """
-    return type("LimitedProtocol", (BoundedProtocol,), {"limits": limits})

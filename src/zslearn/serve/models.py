@@ -414,7 +414,9 @@ class ModelSlot:
 
     def unload(self) -> None:
         """Stop serving it."""
-        self._served = None
+        served, self._served = self._served, None
+        if served is not None:
+            served.close()
 
     def note_file(self) -> None:
         """Take the file as it is for read."""
@@ -480,10 +482,10 @@ class ModelShelf:
         """Say whether a file is another one than when it was last read."""
         return any(slot.is_outdated() for slot in self.slots.values())
 
-    def note_files(self) -> None:
-        """Take the files as they are for read."""
+    def close(self) -> None:
+        """Close what the models hold open."""
         for slot in self.slots.values():
-            slot.note_file()
+            slot.unload()
 
     @property
     def ready(self) -> bool:
