@@ -213,7 +213,7 @@ def test_a_part_of_the_extra_that_is_missing_is_named():
     program = """
 import importlib, sys
 from zslearn.exceptions import MissingExtraError
-for name in ("starlette", "uvicorn", "httptools", "orjson", "prometheus_client"):
+for name in ("starlette", "uvicorn", "httptools", "orjson", "msgspec", "prometheus_client"):
     sys.modules[name] = None
     try:
         importlib.import_module("zslearn.serve")
@@ -222,7 +222,7 @@ for name in ("starlette", "uvicorn", "httptools", "orjson", "prometheus_client")
     del sys.modules[name]
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout.split() == ["True"] * 5, done.stderr
+    assert done.stdout.split() == ["True"] * 6, done.stderr
 
 
 def test_every_line_of_the_log_is_one_of_the_program(model_file):
