@@ -133,7 +133,7 @@ def test_a_failure_is_told_to_the_page(photos, tmp_path):
 def test_what_is_wrong_at_once_is_raised_at_once(tmp_path):
     (tmp_path / "p.project").write_bytes(b"x" * 5000)
     source = Source("shapes", project=tmp_path / "p.project")
-    with pytest.raises(InvalidInputError, match="is no project of the studio"):
+    with pytest.raises(InvalidInputError, match="is no file of edits"):
         finish_later(prepare(source), source, print)
 
 

@@ -87,6 +87,27 @@ def test_a_damaged_project_is_refused(path):
         open_project(path, DATA)
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {},
+        {"op": "nix"},
+        {"op": ["add"]},
+        {"op": "rename", "class": 999, "name": "x", "what": "rename"},
+        {"op": "row", "class": 0, "row": [1.0], "what": "change"},
+        {"op": "row", "class": 0, "row": "x", "what": "change"},
+        {"op": "add", "class": 99, "name": 7, "row": [1.0] * 20, "what": "add"},
+    ],
+)
+def test_a_project_with_an_edit_that_cannot_be_made_is_refused_in_one_line(open_shapes, path, edit):
+    visitor = open_shapes(project=path)
+    visitor.session.project.add(edit)
+    visitor.session.close()
+    said = r"my\.project: edit 1 cannot be made .*; choose another --project"
+    with pytest.raises(InvalidInputError, match=said):
+        open_shapes(project=path)
+
+
 def test_a_project_of_today_is_taken_over_once(path, open_shapes):
     row = open_shapes().json("classes/0")["row"]
     identity = open_shapes(project=path).session.collection.identity()
