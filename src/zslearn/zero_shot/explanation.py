@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from zslearn.signatures.frames import make_html_table
 if TYPE_CHECKING:
     from zslearn.signatures import Signatures
 
+# What encoders of texts and words call their dimensions: "minilm12", "d_3", "17".
+_NUMBERED = re.compile(r"(minilm|[dwv_]*)\d+")
 # Dimensions in the table that a notebook shows.
 _SHOWN = 10
 
@@ -191,6 +194,7 @@ def numbered_dimensions(dimensions: Sequence[str]) -> set[str]:
     ['d0', 'd1']
     """
     known = set(dimensions)
+    alone = {name for name in known if _NUMBERED.fullmatch(name)}
     stems = Counter(name.rstrip(digits) for name in known if name[-1:].isdigit())
     runs = [{f"{stem}{i}" for i in range(n)} for stem, n in stems.items() if n > 1]
-    return {name for run in runs if run <= known for name in run}
+    return alone.union(*(run for run in runs if run <= known))
