@@ -15,8 +15,8 @@ from msgspec import Meta, Struct, field
 from numpy.typing import NDArray
 
 from zslearn._files import first_line
-from zslearn.exceptions import InvalidInputError, closest_name
-from zslearn.semantics import TextEncoder
+from zslearn.encoders import TextEncoder
+from zslearn.exceptions import InvalidInputError, did_you_mean
 from zslearn.serve.models import TEXT_DIMENSIONS, TEXT_ENCODER
 from zslearn.serve.responses import RequestError, refuse
 from zslearn.serve.studio.methods import SAE
@@ -456,8 +456,7 @@ def read_method(session: Session, name: str) -> str:
     """Return a method that is offered, or name the closest one."""
     offered = session.methods.offered
     if name not in offered:
-        near = closest_name(name[:80], offered)
-        hint = "" if near is None else f" Did you mean {near!r}?"
+        hint = did_you_mean(name[:80], offered)
         raise refuse(f"there is no method {name!r:.40}.{hint}")
     return name
 
