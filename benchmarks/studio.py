@@ -91,12 +91,11 @@ def serve(data: str, project: Path, pictures: bool) -> None:
     from zslearn.serve import run_server
     from zslearn.serve.studio import Studio, StudioSettings, make_app
     from zslearn.serve.studio.collection import open_animals
-    from zslearn.serve.studio.opening import Gathered, show
-    from zslearn.serve.studio.project import Project
+    from zslearn.serve.studio.opening import Gathered, open_project, show
 
     studio = Studio(project.with_name(f"{project.name}.key"))
     collection = open_animals() if data == ANIMALS else synthetic(int(data), pictures)
-    show(studio, Gathered(collection, Project(project, collection.identity()), None))
+    show(studio, Gathered(collection, open_project(project, collection.identity()), None))
 
     def started(app: Any, port: int) -> None:
         token = studio.entrance.token

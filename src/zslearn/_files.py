@@ -28,6 +28,7 @@ except ImportError:  # Windows: strays stay, nothing else changes
 
 PathLike = str | os.PathLike[str]
 _TEMPORARY = ".zslearn-"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES)
 
 
@@ -291,10 +292,18 @@ def guarded_cell(value: Any) -> Any:
 
     Nothing is done where the environment has ``ZSLEARN_CSV_GUARD=0``.
     """
-    starts = isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r")
-    if not starts or os.environ.get("ZSLEARN_CSV_GUARD") == "0":
-        return value
-    return value if all(map(_is_number, re.split(" [±…] ", value.rstrip("*")))) else "'" + value
+    return "'" + value if isinstance(value, str) and _needs_guard(value.lstrip("'")) else value
+
+
+def unguarded_cell(text: str) -> str:
+    """Return the text that `guarded_cell` made a cell of."""
+    return text[1:] if text[:1] == "'" and _needs_guard(text.lstrip("'")) else text
+
+
+def _needs_guard(text: str) -> bool:
+    if text[:1] not in _FORMULA or os.environ.get("ZSLEARN_CSV_GUARD") == "0":
+        return False
+    return not all(map(_is_number, re.split(" [±…] ", text.rstrip("*"))))
 
 
 def _is_number(text: str) -> bool:

@@ -120,11 +120,11 @@ def test_a_single_picture_is_answered_with_reasons(run, picture_model, photos):
     assert last.startswith("because ")
     facts = json.loads(run("predict", picture_model, picture, "--json").stdout)
     assert set(facts[0]) == {"sample", "class", "score", "because"}
-    reasons = list(facts[0]["because"].values())
+    reasons = [one["adds"] for one in facts[0]["because"]]
     assert reasons == sorted(reasons, reverse=True)
     assert min(reasons) > 0
     known = set(load(picture_model).signatures_.dimensions)
-    assert set(facts[0]["because"]) <= known
+    assert {one["trait"] for one in facts[0]["because"]} <= known
 
 
 def test_reasons_that_are_absences_say_so(run, photos, store):
@@ -137,9 +137,11 @@ def test_reasons_that_are_absences_say_so(run, photos, store):
     table = load(model).signatures_.normalized("l2")
     mean = table.subset(load(model).seen_classes_.tolist()).vectors.mean(axis=0)
     low = dict(zip(table.dimensions, table[facts["class"]] < mean, strict=True))
-    words = [("little " if low[name] else "") + name for name in facts["because"]]
+    traits = [one["trait"] for one in facts["because"]]
+    assert [one["direction"] == "lacks" for one in facts["because"]] == [low[t] for t in traits]
+    words = [("little " if low[name] else "") + name for name in traits]
     assert [part.rpartition(" ")[0] for part in last[len("because ") :].split(", ")] == words
-    assert any(low[name] for name in facts["because"])
+    assert any(low[name] for name in traits)
 
 
 def test_numbered_dimensions_are_no_reasons(run, picture_model, photos):
@@ -161,7 +163,7 @@ def test_numbered_dimensions_are_no_reasons(run, picture_model, photos):
     save(model, photos / "mixed.zsl")
     facts = json.loads(run("predict", photos / "mixed.zsl", picture, "--json").stdout)
     assert facts[0]["because"]
-    assert set(facts[0]["because"]) <= set(table.dimensions[:-2])
+    assert {one["trait"] for one in facts[0]["because"]} <= set(table.dimensions[:-2])
 
 
 def test_bad_pictures_are_left_out_of_an_answer(run, picture_model, photos, refused):

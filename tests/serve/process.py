@@ -21,7 +21,7 @@ class RunningServer:
     def __init__(self, process, port, log):
         self.process, self.port, self.log = process, port, log
 
-    def ask(self, method, path, body=None, headers=None, timeout=30):
+    def ask(self, method, path, body=None, headers=None, timeout=120):
         """Return status and content of one answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
@@ -38,7 +38,7 @@ class RunningServer:
     def signal(self, number):
         os.kill(self.process.pid, number)
 
-    def wait_for_log(self, text, seconds=30):
+    def wait_for_log(self, text, seconds=120):
         """Wait until the log holds a text."""
         deadline = time.monotonic() + seconds
         while text not in self.log.read_text():
@@ -93,7 +93,7 @@ def running_server(model, *arguments, start=Fork):
     command = ["serve", str(model), "--port", "0", *map(str, arguments)]
     process = start(command, log)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while not (found := re.search(r"Listening on http://\S+:(\d+),", log.read_text())):
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < deadline, "the server does not start"

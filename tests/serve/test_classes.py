@@ -183,7 +183,8 @@ def test_changes_can_be_kept_in_another_folder(make_client, tmp_path, model_file
     folder.mkdir()
     client = make_client(classes_folder=folder)
     assert client.put(f"{CLASSES}/new", json={"like": "seen0"}).status_code == 201
-    assert [path.name for path in folder.iterdir()] == ["made.classes"]
+    assert {path.name for path in folder.iterdir()} >= {"made.classes"}
+    assert not model_file.with_name("made.zsl.classes").exists()
     assert "new" in names(make_client(classes_folder=folder))
     assert "new" not in names(make_client())
 
@@ -194,55 +195,6 @@ def test_a_change_that_cannot_be_written_is_not_made(make_client, tmp_path):
     assert response.status_code == 503
     assert str(tmp_path) not in response.text
     assert "new" not in names(client)
-
-
-def test_a_long_journal_is_written_anew(make_client, model_file, monkeypatch):
-    monkeypatch.setattr("zslearn.serve.models.SLACK", 40)
-    client = make_client()
-    other = make_client()
-    changes = client.app.state.server.shelf.slot("made").changes()
-    for i in range(100):
-        changes.put("new", [float(i), 1, 1, 1, 1])
-    assert len(model_file.with_name("made.zsl.classes").read_bytes().splitlines()) < 50
-    for one in (client, other, make_client()):
-        assert one.get(f"{CLASSES}/new").json()["vector"]["d0"] == 99
-
-
-@pytest.mark.parametrize("cut", range(1, 60, 7))
-def test_what_a_crash_left_of_a_change_is_dropped(make_client, model_file, cut):
-    client = make_client()
-    client.put(f"{CLASSES}/kept", json={"like": "seen0"})
-    client.put(f"{CLASSES}/torn", json={"like": "seen0"})
-    journal = model_file.with_name("made.zsl.classes")
-    journal.write_bytes(journal.read_bytes()[:-cut])
-    again = make_client()
-    assert names(again)[-1] == "kept"
-    assert again.put(f"{CLASSES}/next", json={"like": "seen0"}).status_code == 201
-    assert names(make_client())[-2:] == ["kept", "next"]
-
-
-def test_a_damaged_journal_is_refused_at_the_start_and_ignored_while_serving(
-    make_client, model_file, rows
-):
-    client = make_client()
-    for name in ("a", "b", "c"):
-        client.put(f"{CLASSES}/{name}", json={"like": "seen0"})
-    journal = model_file.with_name("made.zsl.classes")
-    content = bytearray(journal.read_bytes())
-    content[len(content) // 2] ^= 1
-    journal.write_bytes(bytes(content) + b" ")
-    assert len(predicted(client, rows)) == 4
-    with pytest.raises(ValueError, match="is damaged at byte"):
-        make_client()
-
-
-def test_a_journal_of_other_dimensions_is_refused(make_client, model_file, data):
-    make_client().put(f"{CLASSES}/new", json={"like": "seen0"})
-    table = data.signatures
-    renamed = Signatures(table.names, table.vectors, ["a", "b", "c", "d", "e"])
-    save(SAEClassifier(renamed, lam=1.0).fit(data.X, data.y), model_file)
-    with pytest.raises(ValueError, match="other dimensions than those of the model"):
-        make_client()
 
 
 def test_classes_in_whole_numbers(tmp_path, data):

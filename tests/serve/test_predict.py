@@ -7,7 +7,8 @@ from starlette.testclient import TestClient
 from zslearn.encoders import ImageEncoder, remember_encoder
 from zslearn.persistence import save
 from zslearn.serve import Limits, ServerSettings, create_app
-from zslearn.zero_shot import SAEClassifier
+from zslearn.signatures import Signatures
+from zslearn.zero_shot import PrototypeRegression, SAEClassifier
 
 Image = pytest.importorskip("PIL.Image", reason="the extra images is not installed")
 
@@ -25,16 +26,62 @@ def test_rows_are_answered_in_words(client, classifier, rows):
     assert np.allclose([one["score"] for one in answer["answers"]], best, atol=1e-6)
 
 
-def test_a_single_row_is_explained(client, classifier, rows):
+def named_client(tmp_path, data, make=SAEClassifier, **parameters):
+    """A classifier whose dimensions have names, and a client of its server."""
+    table = data.signatures
+    table = Signatures(table.names, table.vectors, ["fur", "tail", "swims", "stripes", "big"])
+    seen = data.rows(data.split("standard").seen)
+    classifier = make(table, **parameters).fit(data.X[seen], data.y[seen])
+    save(classifier, tmp_path / "made.zsl")
+    app = create_app(ServerSettings({"made": tmp_path / "made.zsl"}))
+    return classifier, TestClient(app, base_url="http://localhost")
+
+
+def test_a_single_row_is_explained(tmp_path, data, rows):
+    classifier, client = named_client(tmp_path, data, lam=1.0)
     [answer] = ask(client, rows=rows[0].tolist())["answers"]
     reason = classifier.explain(rows[0], answer["class"])
     parts = dict(zip(reason.dimensions, reason.contributions.tolist(), strict=True))
-    assert answer["because"] == pytest.approx(
-        {name: parts[name] for name in answer["because"]}, abs=1e-6
+    vector = dict(zip(reason.dimensions, classifier.signatures_[answer["class"]], strict=True))
+    because = answer["because"]
+    assert [one["adds"] for one in because] == pytest.approx(
+        [parts[one["trait"]] for one in because], abs=1e-6
     )
-    assert max(parts, key=parts.get) == next(iter(answer["because"]))
+    assert max(parts, key=parts.get) == because[0]["trait"]
+    # What a score s·z begins from is the class of zeros.
+    for one in because:
+        assert one["direction"] == ("has" if vector[one["trait"]] > 0 else "lacks")
     several = ask(client, rows=rows.tolist(), explain=True)["answers"]
     assert all("because" in one for one in several)
+
+
+def test_what_a_class_lacks_speaks_for_it_by_its_absence(tmp_path, data):
+    classifier, client = named_client(tmp_path, data, PrototypeRegression)
+    table = classifier.signatures_.normalized("l2")
+    mean = table.subset(classifier.seen_classes_.tolist()).vectors.mean(axis=0)
+    found = set()
+    for answer in ask(client, rows=data.X.tolist(), explain=True)["answers"]:
+        low = dict(zip(table.dimensions, table[answer["class"]] < mean, strict=True))
+        for one in answer["because"]:
+            assert one["direction"] == ("lacks" if low[one["trait"]] else "has")
+            found.add(one["direction"])
+    assert found == {"has", "lacks"}
+
+
+def test_numbers_of_an_encoder_are_no_reasons(tmp_path, data):
+    table = data.signatures
+    for names, wanted in (
+        ([f"minilm{i}" for i in range(5)], None),
+        (["stripes", "minilm0", "minilm1", "minilm2", "minilm3"], {"stripes"}),
+    ):
+        numbered = Signatures(table.names, table.vectors, names)
+        save(SAEClassifier(numbered, lam=1.0).fit(data.X, data.y), tmp_path / "made.zsl")
+        app = create_app(ServerSettings({"made": tmp_path / "made.zsl"}))
+        client = TestClient(app, base_url="http://localhost")
+        answers = ask(client, rows=data.X.tolist(), explain=True)["answers"]
+        found = {one["trait"] for answer in answers for one in answer.get("because", ())}
+        assert found == (wanted or set())
+        assert wanted or all("because" not in answer for answer in answers)
 
 
 def test_several_answers_are_best_first(client, classifier, rows):

@@ -47,6 +47,9 @@ def test_addresses_that_mean_all_are_no_names():
         ({"sec-fetch-site": "none"}, 400),
         ({"origin": "http://evil.example"}, 403),
         ({"origin": "null"}, 403),
+        ({"origin": "http://["}, 403),
+        ({"origin": "http://[::1"}, 403),
+        ({"origin": "localhost"}, 403),
         ({"origin": "http://localhost:1234"}, 403),
         ({"sec-fetch-site": "cross-site"}, 403),
         ({"sec-fetch-site": "same-site"}, 403),
@@ -129,3 +132,8 @@ def test_a_server_without_models_is_refused():
 def test_limits_must_be_positive():
     with pytest.raises(InvalidInputError, match="rows must be a whole number of at least 1"):
         Limits(rows=0)
+
+
+def test_pages_of_others_may_not_embed_answers(client):
+    for path in ("/v2", "/docs", "/nowhere"):
+        assert client.get(path).headers["cross-origin-resource-policy"] == "same-origin"

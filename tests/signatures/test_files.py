@@ -46,6 +46,17 @@ def test_integer_names_are_text_in_csv_unless_asked_for(tmp_path):
     assert list(Signatures.from_csv(tmp_path / "t.csv", int_names=True)) == [7, 8]
 
 
+def test_no_name_is_a_formula_for_a_spreadsheet_and_all_come_back(tmp_path):
+    names = ["=1+1", "+x", "-x", "@x", "'=x", "''=x", "'", "'x", "-5", "'-5", "x=1"]
+    table = Signatures(names, np.arange(22).reshape(11, 2), ["=d", "'=d"])
+    table.to_csv(tmp_path / "odd.csv")
+    cells = [line.split(",")[0] for line in (tmp_path / "odd.csv").read_text().splitlines()]
+    assert not any(cell.startswith(("=", "+", "@", "-x")) for cell in cells)
+    again = Signatures.from_csv(tmp_path / "odd.csv")
+    assert list(again) == names
+    assert again.dimensions == ("=d", "'=d")
+
+
 def test_csv_is_what_a_person_would_write(animals, tmp_path):
     animals.to_csv(tmp_path / "t.csv")
     text = (tmp_path / "t.csv").read_bytes().decode()

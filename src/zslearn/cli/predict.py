@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from string import digits
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -211,7 +209,7 @@ def predict(
     with user_data(), warnings_as_lines():
         rows = [row for block in _answers(classifier, X, candidates, top, reject) for row in block]
     rows = [{"sample": name} | row for name, row in zip(names, rows, strict=True)]
-    reasons, words = _reasons(classifier, X, rows[0]) if len(rows) == 1 else ({}, [])
+    reasons, words = _reasons(classifier, X, rows[0]) if len(rows) == 1 else ([], [])
     if out:
         write_rows(out, rows)
         click.echo(f"Wrote {out}.", err=True)
@@ -321,38 +319,24 @@ def _answers(
 
 def _reasons(
     classifier: ZeroShotClassifier, X: Any, row: dict[str, Any]
-) -> tuple[dict[str, float], list[str]]:
+) -> tuple[list[dict[str, Any]], list[str]]:
     """Return what spoke most for the answer to a single sample, if any can say, and in words."""
+    from zslearn.zero_shot.explanation import name_reasons
+
     name = row["class"] if "class" in row else row["class_1"]
     try:
         why = classifier.recognizer([name]).explain(X[0], name)
     except ZslearnError:  # a method whose score is not a sum
-        return {}, []
-    semantic = tuple(why.dimensions) == classifier.signatures_.dimensions  # or classes
-    numbered = _numbered(why.dimensions) if semantic else set()
-    if len(numbered) == len(why.dimensions):
+        return [], []
+    found = name_reasons(why, classifier.signatures_, name, REASONS)
+    if found is None:
         first = why.dimensions[0]
         line = f"no reasons: the dimensions of the signatures are numbered ({first}), not named"
-        return {}, [line]
-    order = (-why.contributions).argsort(kind="stable").tolist()
-    named = [i for i in order if why.dimensions[i] not in numbered]
-    found = [i for i in named[:REASONS] if why.contributions[i] > 0]
-    absent = [why.deviations is not None and why.deviations[i] < 0 for i in found]
-    return (
-        {why.dimensions[i]: float(why.contributions[i]) for i in found},
-        [
-            f"{'little ' if low else ''}{why.dimensions[i]} {why.contributions[i]:+.3f}"
-            for i, low in zip(found, absent, strict=True)
-        ],
-    )
-
-
-def _numbered(dimensions: Sequence[str]) -> set[str]:
-    """Names that only count, minilm0, minilm1 and so on: an embedding, which no person can read."""
-    known = set(dimensions)
-    stems = Counter(name.rstrip(digits) for name in known if name[-1:].isdigit())
-    runs = [{f"{stem}{i}" for i in range(n)} for stem, n in stems.items() if n > 1]
-    return {name for run in runs if run <= known for name in run}
+        return [], [line]
+    words = [
+        f"{'little ' * (one.direction == 'lacks')}{one.trait} {one.adds:+.3f}" for one in found
+    ]
+    return [one._asdict() for one in found], words
 
 
 def _answer(names: list[Any], scores: list[float]) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def _limit(flag: str, name: str, default: float, help_text: str) -> Any:
     default=1,
     show_default=True,
     type=click.IntRange(1, 256),
-    help="Processes that answer; they share the memory of the models.",
+    help="Processes that answer; each loads the models.",
 )
 @click.option(
     "--api-key-file",

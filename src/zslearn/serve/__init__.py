@@ -2,7 +2,7 @@
 
 from zslearn._optional import require
 
-for _package in ("starlette", "uvicorn", "httptools", "orjson", "prometheus_client"):
+for _package in ("starlette", "uvicorn", "httptools", "orjson", "msgspec", "prometheus_client"):
     require(_package, extra="serve", purpose="Serving models")
 
 from zslearn.serve.application import create_app  # noqa: E402

@@ -18,12 +18,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from zslearn._files import first_line
 from zslearn.exceptions import WriteError, ZslearnError
-from zslearn.serve.classes import CLASSES_ROUTES
+from zslearn.serve.classes import OPERATIONS as CLASS_OPERATIONS
 from zslearn.serve.connections import Disconnected
 from zslearn.serve.metrics import log_request
-from zslearn.serve.openapi import DOCS_ROUTES
+from zslearn.serve.openapi import DOCS
 from zslearn.serve.responses import HEADER_LENGTH, RequestError, error_response
-from zslearn.serve.routes import HEALTH_ROUTES, INFER_ROUTES, OPERATIONS_ROUTES, PREDICT_ROUTES
+from zslearn.serve.routes import INFERENCE, OPERATIONS
 from zslearn.serve.security import HEADERS, SecurityMiddleware
 from zslearn.serve.settings import ServerSettings
 from zslearn.serve.state import Server
@@ -145,18 +145,11 @@ def create_app(settings: ServerSettings, *, routes: Sequence[BaseRoute] = ()) ->
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         server.shelf.warm()
         yield
-        server.pool.close()
+        server.close()
 
+    operations = [*INFERENCE, *CLASS_OPERATIONS, *OPERATIONS, *DOCS]
     app = _Application(
-        routes=[
-            *INFER_ROUTES,
-            *CLASSES_ROUTES,
-            *HEALTH_ROUTES,
-            *OPERATIONS_ROUTES,
-            *PREDICT_ROUTES,
-            *DOCS_ROUTES,
-            *routes,
-        ],
+        routes=[*(one.route() for one in operations), *routes],
         middleware=[
             Middleware(AccessMiddleware, observe=observe),
             *_cross_origin(settings),
@@ -165,7 +158,7 @@ def create_app(settings: ServerSettings, *, routes: Sequence[BaseRoute] = ()) ->
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    app.state.server = server
+    app.state.server, app.state.operations = server, operations
     return app
 
 

@@ -1,27 +1,90 @@
-"""The signature of a class as a client gives it: a vector, a likeness with changes, or words."""
+"""Classes at run time: list them, look at one, add or change one in three ways, remove one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
+from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from zslearn.encoders import TextEncoder
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
 from zslearn.serve.models import ModelSlot, ServedModel, unknown_class
+from zslearn.serve.openapi import JSON, Operation, convert_body
 from zslearn.serve.responses import RequestError, json_response, read_json, refuse
 from zslearn.serve.state import read_request, server_of
 from zslearn.signatures import Signatures
 
-WAYS = ("vector", "like", "text")
-KEYS = {"vector": {"vector"}, "like": {"like", "changes"}, "text": {"text"}}
 # Encoders that name their dimensions by their kind alone, so that the weights are not known.
 OTHER_ENCODERS = ("hf", "open_clip")
 MOST_TEXTS = 100
 MOST_LETTERS = 10_000
+
+
+class Vector(Struct, forbid_unknown_fields=True):
+    """A class by its signature: numbers, or one number per dimension by name."""
+
+    vector: list[float] | dict[str, float]
+
+    def signature(self, model: ServedModel) -> Signatures:
+        """Return the class as a table of one row."""
+        dimensions = model.signatures.dimensions
+        if len(self.vector) != len(dimensions):
+            raise refuse(
+                f"vector must have {len(dimensions)} numbers, one per dimension; got "
+                f"{len(self.vector)}. A class that differs little from another is "
+                '{"like": CLASS, "changes": {...}}.'
+            )
+        return Signatures.from_dict({"new": self.vector}, dimensions)
+
+
+class Like(Struct, forbid_unknown_fields=True):
+    """A class by its likeness to another, with changes by dimension."""
+
+    like: str | int
+    changes: dict[str, float] = {}
+
+    def signature(self, model: ServedModel) -> Signatures:
+        """Return the class as a table of one row."""
+        name = model.class_of(str(self.like))
+        if name not in model.recognizer.names:
+            raise RequestError(400, unknown_class(model, name).message)
+        table = model.signatures
+        known = str(self.like) if table.names.dtype.kind == "U" else name
+        return table.like(known, self.changes, name=name)
+
+
+class Words(Struct, forbid_unknown_fields=True):
+    """A class by one or several texts, where the signatures come from a text encoder."""
+
+    text: str | Annotated[list[str], Meta(min_length=1, max_length=MOST_TEXTS)]
+
+    def signature(self, model: ServedModel) -> Signatures:
+        """Return the class as a table of one row."""
+        if model.text_encoder is None:
+            raise refuse(_why_no_words(model))
+        texts = self.text if isinstance(self.text, list) else [self.text]
+        if sum(map(len, texts)) > MOST_LETTERS:
+            raise refuse(f"text must have at most {MOST_LETTERS} letters.")
+        return Signatures.from_texts({"new": texts}, TextEncoder(model.text_encoder))
+
+
+Way = Vector | Like | Words
+WAYS: dict[str, type[Way]] = {"vector": Vector, "like": Like, "text": Words}
+
+
+def _why_no_words(model: ServedModel) -> str:
+    kind = model.signatures.dimensions[0].removesuffix("0")
+    if kind in OTHER_ENCODERS:
+        return (
+            f"the signatures of {model.name} come from a text encoder of the kind {kind!r}, and "
+            "the model file does not say which; encode the words with it and send vector."
+        )
+    return (
+        f"the signatures of {model.name} were not made by the text encoder 'minilm', so words "
+        "cannot be compared with them; send vector, or like with changes."
+    )
 
 
 def checked_name(model: ServedModel, name: str) -> str | int:
@@ -49,75 +112,18 @@ def read_signature(model: ServedModel, body: bytes) -> list[float]:
     """
     document = read_json(body)
     ways = [way for way in WAYS if way in document] if isinstance(document, dict) else []
-    if len(ways) != 1 or not set(document) <= KEYS[ways[0]]:
+    if len(ways) != 1:
         raise refuse(
             'a class is given by one of {"vector": [...]}, {"like": CLASS, "changes": {...}} and '
             '{"text": "..."}.'
         )
+    way = convert_body(document, WAYS[ways[0]])
     try:
-        row = _READERS[ways[0]](model, document)
         # The check that every table makes: length, numbers, no row of zeros where it matters.
-        vector: list[float] = row.vectors[0].tolist()
+        vector: list[float] = way.signature(model).vectors[0].tolist()
     except InvalidTypeError as error:
         raise InvalidInputError(str(error)) from error
     return vector
-
-
-def _given(model: ServedModel, document: Mapping[str, Any]) -> Signatures:
-    vector, dimensions = document["vector"], model.signatures.dimensions
-    if not isinstance(vector, list | dict):
-        raise refuse("vector must be a list of numbers, or an object of dimension and number.")
-    values = list(vector.values()) if isinstance(vector, dict) else vector
-    if not all(type(value) in (int, float) for value in values):
-        raise refuse("vector must hold numbers only.")
-    if len(values) != len(dimensions):
-        raise refuse(
-            f"vector must have {len(dimensions)} numbers, one per dimension; got {len(values)}. "
-            'A class that differs little from another is {"like": CLASS, "changes": {...}}.'
-        )
-    return Signatures.from_dict({"new": vector}, dimensions)
-
-
-def _like(model: ServedModel, document: Mapping[str, Any]) -> Signatures:
-    known, changes = document["like"], document.get("changes", {})
-    if not isinstance(known, str | int) or isinstance(known, bool):
-        raise refuse(f"like must be the name of a class; got {known!r:.40}.")
-    if not isinstance(changes, dict) or not all(
-        type(value) in (int, float) for value in changes.values()
-    ):
-        raise refuse("changes must be an object of dimension and number.")
-    name = model.class_of(str(known))
-    if name not in model.recognizer.names:
-        raise RequestError(400, unknown_class(model, name).message)
-    table = model.signatures
-    return table.like(str(known) if table.names.dtype.kind == "U" else name, changes, name=name)
-
-
-def _described(model: ServedModel, document: Mapping[str, Any]) -> Signatures:
-    if model.text_encoder is None:
-        raise refuse(_why_no_words(model))
-    texts = document["text"] if isinstance(document["text"], list) else [document["text"]]
-    if not 0 < len(texts) <= MOST_TEXTS or not all(isinstance(text, str) for text in texts):
-        raise refuse(f"text must be a text, or a list of 1 to {MOST_TEXTS} texts.")
-    if sum(map(len, texts)) > MOST_LETTERS:
-        raise refuse(f"text must have at most {MOST_LETTERS} letters.")
-    return Signatures.from_texts({"new": texts}, TextEncoder(model.text_encoder))
-
-
-def _why_no_words(model: ServedModel) -> str:
-    kind = model.signatures.dimensions[0].removesuffix("0")
-    if kind in OTHER_ENCODERS:
-        return (
-            f"the signatures of {model.name} come from a text encoder of the kind {kind!r}, and "
-            "the model file does not say which; encode the words with it and send vector."
-        )
-    return (
-        f"the signatures of {model.name} were not made by the text encoder 'minilm', so words "
-        "cannot be compared with them; send vector, or like with changes."
-    )
-
-
-_READERS = {"vector": _given, "like": _like, "text": _described}
 
 
 async def list_classes(request: Request) -> Response:
@@ -205,9 +211,21 @@ def _check_writable(request: Request) -> None:
         raise RequestError(403, "the classes of this server cannot be changed (--read-only).")
 
 
-CLASSES_ROUTES = [
-    Route("/v2/models/{name}/classes", list_classes),
-    Route("/v2/models/{name}/classes/{class_name:path}", get_class),
-    Route("/v2/models/{name}/classes/{class_name:path}", put_class, methods=["PUT"]),
-    Route("/v2/models/{name}/classes/{class_name:path}", delete_class, methods=["DELETE"]),
+CLASS = "/v2/models/{name}/classes/{class_name}"
+CURL = """curl -X PUT {base}/v2/models/NAME/classes/okapi \\
+  -d '{"like": "horse", "changes": {"stripes": 80}}'
+curl -X DELETE {base}/v2/models/NAME/classes/okapi"""
+OPERATIONS = [
+    Operation("GET", "/v2/models/{name}/classes", list_classes, "Classes and dimensions."),
+    Operation("GET", CLASS, get_class, "The signature of a class."),
+    Operation(
+        "PUT",
+        CLASS,
+        put_class,
+        "Add a class or change it: a vector, a likeness with changes, or words.",
+        body={JSON: tuple(WAYS.values())},
+        ok=("200", "201"),
+        example=CURL,
+    ),
+    Operation("DELETE", CLASS, delete_class, "Remove a class.", ok=("204",)),
 ]

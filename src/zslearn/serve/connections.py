@@ -21,33 +21,23 @@ LONG = 2**16
 class JoinedWrites:
     """A transport that keeps the head of an answer until the next piece, or until the loop turns.
 
-    Parameters
-    ----------
-    transport : asyncio.Transport
-        What sends.
-    loop : asyncio.AbstractEventLoop
-        The loop of the connection.
+    Head and body are sent together, since two packets wake the client twice.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport, self._loop = transport, loop
-        self._head = b""
+        self._transport, self._loop, self._head = transport, loop, b""
         self.is_closing = transport.is_closing
-        self.get_extra_info = transport.get_extra_info
-        self.pause_reading, self.resume_reading = transport.pause_reading, transport.resume_reading
-        self.abort = transport.abort
 
     def write(self, data: bytes) -> None:
         """Send a piece; a head waits for what follows it."""
         if self._head and len(data) < LONG:
             data, self._head = self._head + data, b""
-            self._transport.write(data)
         elif not self._head and data.startswith(_HEAD):
             self._head = data
             self._loop.call_soon(self._send_head)
-        else:
-            self._send_head()
-            self._transport.write(data)
+            return
+        self._send_head()
+        self._transport.write(data)
 
     def close(self) -> None:
         """Send what waits, and close."""
@@ -212,7 +202,11 @@ WHOLE = "zslearn.whole"
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection within some limits."""
+    """One connection within the limits of its `ServerConfig`.
+
+    `connections` are open at a time; one that sends no whole request within `seconds`, or does not
+    take its answer, is closed.
+    """
 
     limits: Limits
     _watch: asyncio.TimerHandle | None = None
@@ -224,6 +218,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, unless there are too many."""
+        self.limits = self.config.limits  # type: ignore[attr-defined]
         super().connection_made(JoinedWrites(transport, self.loop))  # type: ignore[arg-type]
         if len(self.connections) > self.limits.connections:
             self._refuse(503, "too many connections are open; try again.")
@@ -329,20 +324,3 @@ class BoundedProtocol(HttpToolsProtocol):
             self.transport.abort()
             return
         self._watch = self.loop.call_later(self.limits.seconds, self._look)
-
-
-def bounded_protocol(limits: Limits) -> type[HttpToolsProtocol]:
-    """Return the protocol of one connection within some limits.
-
-    Parameters
-    ----------
-    limits : Limits
-        `connections` are open at a time; one that sends no whole request within `seconds`, or
-        does not take its answer, is closed.
-
-    Returns
-    -------
-    class
-        As ``uvicorn.Config(http=...)`` takes it.
-    """
-    return type("LimitedProtocol", (BoundedProtocol,), {"limits": limits})

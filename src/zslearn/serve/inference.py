@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from msgspec import Meta, Struct
 from numpy.typing import NDArray
 from scipy.special import softmax
 
@@ -17,14 +17,23 @@ from zslearn.core.nearest import best_columns
 from zslearn.encoders.pictures import decode_rgb
 from zslearn.exceptions import InvalidInputError, UnknownClassError
 from zslearn.serve.models import VERSION, ServedModel
+from zslearn.serve.openapi import convert_body
 from zslearn.serve.protocol import InferRequest, Message, Tensor, Wanted, encode_response
 from zslearn.serve.responses import RequestError, read_json, refuse
 from zslearn.serve.settings import Limits
 from zslearn.zero_shot import Recognizer
 
 
-@dataclass(frozen=True)
-class Options:
+class Parameters(Struct, kw_only=True):
+    """The parameters of a request, as clients send them."""
+
+    candidates: str | list[str | int] = "all"
+    top_k: Annotated[int, Meta(ge=1)] | None = None
+    bias: Annotated[float, Meta(ge=-1e30, le=1e30)] = 0.0
+    reject: bool = False
+
+
+class Options(NamedTuple):
     """The parameters of a request.
 
     Attributes
@@ -45,47 +54,31 @@ class Options:
     reject: bool = False
 
     @classmethod
-    def of(cls, parameters: Any) -> Options:
+    def of(cls, given: Parameters | Mapping[str, Any]) -> Options:
         """Read the parameters of a request; unknown ones belong to others and are ignored."""
-        if not parameters:
+        if not given:
             return DEFAULT_OPTIONS
-        reject = parameters.get("reject", False)
-        if not isinstance(reject, bool):
-            raise refuse(f"reject must be true or false; got {reject!r:.40}.")
-        return cls(
-            _candidates(parameters.get("candidates", "all")),
-            _whole(parameters.get("top_k")),
-            _number(parameters.get("bias", 0.0)),
-            reject,
-        )
+        one = given if isinstance(given, Parameters) else convert_body(given, Parameters)
+        return cls(_candidates(one.candidates), one.top_k, one.bias, one.reject)
 
 
 DEFAULT_OPTIONS = Options()
 
 
-def _candidates(value: Any) -> str | list[str]:
-    if isinstance(value, str) and value in ("all", "seen", "unseen"):
-        return value
-    # Some clients send plain values only; they write the list as text.
-    named = read_json(value.encode()) if isinstance(value, str) and value[:1] == "[" else value
+def _candidates(value: str | list[str | int]) -> str | list[str]:
+    if isinstance(value, str):
+        if value in ("all", "seen", "unseen"):
+            return value
+        # Some clients send plain values only; they write the list as text.
+        named = read_json(value.encode()) if value[:1] == "[" else None
+    else:
+        named = value
     if not isinstance(named, list) or not all(isinstance(n, str | int) for n in named):
         raise refuse(
             "candidates must be 'all', 'seen', 'unseen' or a list of class names; got "
             f"{value!r:.80}."
         )
     return [str(name) for name in named]
-
-
-def _whole(value: Any) -> int | None:
-    if value is not None and (type(value) is not int or value < 1):
-        raise refuse(f"top_k must be a whole number of at least 1; got {value!r:.40}.")
-    return value
-
-
-def _number(value: Any) -> float:
-    if type(value) not in (int, float) or abs(value) > 1e30:
-        raise refuse(f"bias must be a number; got {value!r:.40}.")
-    return float(value)
 
 
 # Reasons are computed sample by sample.

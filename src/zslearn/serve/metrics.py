@@ -6,16 +6,13 @@ import json
 import logging
 import os
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    generate_latest,
-    values,
-)
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from starlette.types import Scope
 
@@ -83,16 +80,15 @@ class ServerMetrics:
         return generate_latest(_shared_registry() or self.registry)
 
 
-def share_figures(folder: str) -> None:
-    """Let the worker processes that are started from now on count together.
-
-    Parameters
-    ----------
-    folder : str
-        An empty folder for what they count.
-    """
-    os.environ[FOLDER] = folder
-    values.ValueClass = values.get_value_class()  # type: ignore[no-untyped-call]
+@contextmanager
+def shared_figures() -> Iterator[None]:
+    """Let the worker processes that are started inside count together, in a folder of their own."""
+    with tempfile.TemporaryDirectory(prefix="zslearn-metrics-") as folder:
+        os.environ[FOLDER] = folder
+        try:
+            yield
+        finally:
+            del os.environ[FOLDER]
 
 
 def _shared_registry() -> Any:
@@ -104,10 +100,14 @@ def _shared_registry() -> Any:
     return registry
 
 
-def forget_process(child: int) -> None:
-    """Drop what only a living process can count."""
-    if os.environ.get(FOLDER):
-        mark_process_dead(child)  # type: ignore[no-untyped-call]
+def forget_dead() -> None:
+    """Drop what only living processes can count of workers that are dead."""
+    for file in Path(os.environ.get(FOLDER, "/nowhere")).glob("gauge_live*_*.db"):
+        child = int(file.stem.rpartition("_")[2])
+        try:
+            os.kill(child, 0)
+        except ProcessLookupError:
+            mark_process_dead(child)  # type: ignore[no-untyped-call]
 
 
 KINDS = ("text", "json", "errors")
@@ -144,7 +144,9 @@ def set_up_logs(kind: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     plain = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
     handler.setFormatter(JsonFormatter() if kind == "json" else plain)
-    for name, level in (("zslearn.serve", logging.INFO), ("uvicorn", logging.ERROR)):
+    # What the reader of forms warns of is answered to the client.
+    levels = {"zslearn.serve": "INFO", "uvicorn": "ERROR", "python_multipart": "ERROR"}
+    for name, level in levels.items():
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level)

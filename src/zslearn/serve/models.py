@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,16 +18,37 @@ from sklearn.pipeline import Pipeline
 
 from zslearn._files import first_line
 from zslearn.encoders import Encoder, EncoderIdentity, encoder_of, encoder_of_model
-from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnError, did_you_mean
+from zslearn.exceptions import (
+    InvalidInputError,
+    MissingFileError,
+    UnknownClassError,
+    WriteError,
+    ZslearnError,
+    did_you_mean,
+)
 from zslearn.persistence import load
-from zslearn.serve.journal import Change, ClassJournal, Name
+from zslearn.serve.edit_log import (
+    BusyError,
+    DamagedError,
+    Edit,
+    EditLog,
+    Kind,
+    NoDatabaseError,
+    read_journal,
+    take_over_journal,
+)
 from zslearn.serve.responses import RequestError
-from zslearn.serve.settings import ServerSettings, journal_path
+from zslearn.serve.settings import ServerSettings, changes_path
 from zslearn.serve.work import Pace
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import Recognizer
 
 VERSION = "1"
+LOG = Kind(0x7A736C63, "the log of classes", "move it away to serve the classes of the model file")
+# Edits that a log may hold beyond one per changed class before it is written anew.
+SLACK = 1000
+Name = str | int
+logger = logging.getLogger("zslearn.serve")
 # The one text encoder that names its dimensions and whose weights are known by their checksum.
 TEXT_ENCODER, TEXT_DIMENSIONS = "minilm", tuple(f"minilm{i}" for i in range(384))
 
@@ -143,22 +167,19 @@ def _parts(model: Any) -> tuple[Any, Any]:
     return (model[:-1] if len(model) > 1 else None), model[-1]
 
 
-log = logging.getLogger("zslearn.serve")
-# Lines that a journal may hold beyond one per changed class before it is written anew.
-SLACK = 1000
-
-
 class ChangedModel:
-    """A model as its file has it, with what its journal changed; any thread may use it.
+    """A model as its file has it, with the changes of its classes; any thread may use it.
 
     Parameters
     ----------
     base : ServedModel
         As the model file has it.
-    journal : Path
-        The file of the changes.
+    path : Path
+        The log of the changes; made by the first of them.
     most : int
         How many classes may be added.
+    read_only : bool
+        Whether nothing is changed.
 
     Attributes
     ----------
@@ -166,108 +187,181 @@ class ChangedModel:
         What small requests cost lately.
     """
 
-    def __init__(self, base: ServedModel, journal: Path, most: int) -> None:
-        self._base = base
-        self._most = most
-        self._journal = ClassJournal(journal, base.signatures.dimensions)
+    def __init__(
+        self, base: ServedModel, path: Path, most: int, *, read_only: bool = False
+    ) -> None:
+        self._base, self._path, self._most, self._read_only = base, path, most, read_only
+        text = json.dumps(list(base.signatures.dimensions)).encode()
+        self._dimensions = hashlib.sha256(text).hexdigest()
         self._lock = threading.Lock()
-        self._rows: dict[Name, list[float]] = {}
-        self._removed: set[Name] = set()
-        self._lines = 0
+        self._log: EditLog | None = None
+        self._settled = False  # whether the file is read once and for all
         self._problem = ""
         self._current = base
+        self._rows: dict[Name, list[float]] = {}
+        self._removed: set[Name] = set()
+        self._n_edits = 0
         self.pace = Pace()
-        self._catch_up(*self._journal.read())
+        if path.exists():
+            self._open()
+            self._catch_up()
 
     def at_once(self) -> ServedModel | None:
         """Return the newest model if there is nothing to read before; this never waits."""
-        return None if self._journal.is_behind() else self._current
+        return None if self._is_behind() else self._current
 
     def newest(self) -> ServedModel:
         """Return the model with every change made so far, in this process or another."""
-        if self._journal.is_behind():
+        if self._is_behind():
             with self._lock:
                 try:
-                    self._catch_up(*self._journal.read())
+                    self._open()
+                    self._catch_up()
                 except (ZslearnError, OSError) as error:
-                    self._complain(str(error))
+                    self._complain(first_line(error))
         return self._current
 
     def put(self, name: Name, vector: list[float]) -> bool:
         """Add a class, or give it another signature; return whether it is new."""
-        with self._lock, self._journal.writing() as file:
-            self._catch_up(*self._journal.read_open(file))
+        with self._lock, self._writing() as log:
             known = name in self._current.recognizer.names
             if not known and len(self._current.recognizer) >= self._limit:
                 raise RequestError(
                     400, f"{self._most} classes were added, the limit here; remove some first."
                 )
-            self._make(file, Change(name, vector))
-            return not known
+            self._add(log, {"name": name, "vector": vector})
+        self._settle()
+        return not known
 
     def remove(self, name: Name) -> None:
         """Remove a class."""
-        with self._lock, self._journal.writing() as file:
-            self._catch_up(*self._journal.read_open(file))
-            names = self._current.recognizer.names
-            if name not in names:
+        with self._lock, self._writing() as log:
+            if name not in self._current.recognizer.names:
                 raise unknown_class(self._current, name)
-            self._make(file, Change(name, None))
+            self._add(log, {"name": name, "vector": None})
+        self._settle()
 
     def changed(self) -> set[Name]:
         """Return the names of the classes whose signature is not that of the model file."""
         return set(self._rows)
 
-    def _complain(self, problem: str) -> None:
-        """Say once that the journal cannot be read; the classes before it stay."""
-        if problem != self._problem:
-            log.error("%s", problem)
-        self._problem = problem
+    def close(self) -> None:
+        """Close the log."""
+        with self._lock:
+            if self._log is not None:
+                self._log.close()
+            self._log, self._settled = None, True
 
     @property
     def _limit(self) -> int:
         return len(self._base.recognizer) + self._most
 
-    def _make(self, file: int, change: Change) -> None:
-        """Make one change: first what it gives, then the disk, then the swap."""
-        recognizer = _applied(self._current.recognizer, change)
-        self._journal.append(file, change)
-        self._note(change)
-        self._current = self._base.with_recognizer(recognizer)
-        if self._lines > len(self._rows) + len(self._removed) + SLACK:
-            self._journal.rewrite(self._summary())
-            self._lines = len(self._summary())
+    def _is_behind(self) -> bool:
+        log = self._log
+        if log is not None:
+            return log.is_behind()
+        return not self._settled and self._path.exists()
 
-    def _catch_up(self, again: bool, changes: list[Change]) -> None:
-        """Apply changes that were read; all of them anew if the file was read anew."""
+    def _open(self) -> None:
+        """Open the log; a text file of an earlier version becomes one, and stays beside it."""
+        if self._log is not None and not self._log.is_file():
+            self._log.close()
+            self._log = None
+        if self._log is not None or self._settled:
+            return
+        facts = {"dimensions": self._dimensions}
+        try:
+            log = EditLog(self._path, LOG, facts, read_only=self._read_only)
+        except NoDatabaseError:
+            if self._read_only:
+                self._settled = True
+                self._apply(True, read_journal(self._path, facts))
+                return
+            take_over_journal(self._path, LOG, facts)
+            log = EditLog(self._path, LOG, facts)
+        if log.facts != facts:
+            log.close()
+            raise InvalidInputError(
+                f"{self._path} holds classes with other dimensions than those of the model. Move "
+                "it away, or serve the model that it belongs to."
+            )
+        self._log = log
+
+    @contextmanager
+    def _writing(self) -> Iterator[EditLog]:
+        """Write behind everything that was written before, in this process or another."""
+        try:
+            self._open()
+            log = self._log
+            if log is None:
+                raise RequestError(503, "the model was read again; try again.", retry_after=1)
+            with log.writing():
+                self._catch_up()
+                yield log
+        except BusyError as error:
+            raise RequestError(503, "another change is being written.", retry_after=1) from error
+        except (DamagedError, MissingFileError) as error:
+            raise WriteError(self._path, OSError(first_line(error))) from error
+
+    def _add(self, log: EditLog, edit: Edit) -> None:
+        """Write a change, unless the recognizer refuses what it would give."""
+        _applied(self._current.recognizer, edit)
+        log.append(edit)
+
+    def _settle(self) -> None:
+        """Serve what was written, and write the log anew if it is much longer than need be."""
+        self.newest()
+        if self._n_edits <= len(self._rows) + len(self._removed) + SLACK:
+            return
+        try:
+            with self._lock, self._writing() as log:
+                log.rewrite(self._summary())
+                self._n_edits = len(self._summary())
+        except (ZslearnError, OSError) as error:  # the next change tries again
+            logger.warning("%s could not be shortened: %s", self._path, first_line(error))
+
+    def _catch_up(self) -> None:
+        if self._log is not None:
+            self._apply(*self._log.read_on())
+            self._problem = ""
+
+    def _apply(self, again: bool, edits: list[Edit]) -> None:
+        """Apply changes that were read; all of them anew if the log was read anew."""
         if again:
-            self._rows, self._removed, self._lines = {}, set(), 0
-        elif not changes:
+            self._rows, self._removed, self._n_edits = {}, set(), 0
+        elif not edits:
             return
-        for change in changes:
-            self._note(change)
-        todo = self._summary() if again else changes
+        for edit in edits:
+            self._note(edit)
+        todo = self._summary() if again else edits
         recognizer = self._base.recognizer if again else self._current.recognizer
-        for change in todo:
-            recognizer = _applied(recognizer, change)
+        for edit in todo:
+            recognizer = _applied(recognizer, edit)
         self._current = self._base.with_recognizer(recognizer)
 
-    def _note(self, change: Change) -> None:
-        self._lines += 1
-        if change.vector is not None:
-            self._rows[change.name] = change.vector
+    def _note(self, edit: Edit) -> None:
+        self._n_edits += 1
+        name, vector = edit["name"], edit["vector"]
+        if vector is not None:
+            self._rows[name] = vector
             return
-        self._rows.pop(change.name, None)
-        if change.name in self._base.recognizer.names:
-            self._removed.add(change.name)
+        self._rows.pop(name, None)
+        if name in self._base.recognizer.names:
+            self._removed.add(name)
 
-    def _summary(self) -> list[Change]:
+    def _summary(self) -> list[Edit]:
         """Return as few changes as lead to the same classes in the same order."""
         # A class that was removed and came back stands last, so it is removed again first.
         return [
-            *(Change(name, None) for name in sorted(self._removed, key=str)),
-            *(Change(name, vector) for name, vector in self._rows.items()),
+            *({"name": name, "vector": None} for name in sorted(self._removed, key=str)),
+            *({"name": name, "vector": vector} for name, vector in self._rows.items()),
         ]
+
+    def _complain(self, problem: str) -> None:
+        """Say once that the log cannot be read; the classes before it stay."""
+        if problem != self._problem:
+            logger.error("%s", problem)
+        self._problem = problem
 
 
 def unknown_class(model: ServedModel, name: Name) -> RequestError:
@@ -278,11 +372,12 @@ def unknown_class(model: ServedModel, name: Name) -> RequestError:
     return RequestError(404, str(error))
 
 
-def _applied(recognizer: Recognizer, change: Change) -> Recognizer:
-    if change.vector is not None:
-        return recognizer.replace(change.name, change.vector)
+def _applied(recognizer: Recognizer, edit: Edit) -> Recognizer:
+    name, vector = edit["name"], edit["vector"]
+    if vector is not None:
+        return recognizer.replace(name, vector)
     # A model that was trained anew may lack what was removed of the one before.
-    return recognizer.without(change.name) if change.name in recognizer.names else recognizer
+    return recognizer.without(name) if name in recognizer.names else recognizer
 
 
 class ModelSlot:
@@ -299,8 +394,8 @@ class ModelSlot:
     def __init__(self, name: str, settings: ServerSettings) -> None:
         self.name = name
         self.path = Path(settings.models[name])
-        self._journal = journal_path(settings, name)
-        self._most = settings.limits.classes
+        self._changes = changes_path(settings, name)
+        self._most, self._read_only = settings.limits.classes, settings.read_only
         self._served: ChangedModel | None = None
         self._stamp: tuple[int, ...] = ()
 
@@ -312,11 +407,16 @@ class ModelSlot:
     def load(self) -> None:
         """Read the file; if it cannot be read, what was served before stays."""
         self.note_file()
-        self._served = ChangedModel(open_model(self.name, self.path), self._journal, self._most)
+        base, before = open_model(self.name, self.path), self._served
+        self._served = ChangedModel(base, self._changes, self._most, read_only=self._read_only)
+        if before is not None:
+            before.close()
 
     def unload(self) -> None:
         """Stop serving it."""
-        self._served = None
+        served, self._served = self._served, None
+        if served is not None:
+            served.close()
 
     def note_file(self) -> None:
         """Take the file as it is for read."""
@@ -374,18 +474,18 @@ class ModelShelf:
             if slot.is_outdated() or (every and slot.is_ready):
                 try:
                     slot.load()
-                    log.info("read %s again", slot.path)
+                    logger.info("read %s again", slot.path)
                 except (ZslearnError, OSError) as error:
-                    log.error("%s as served before stays: %s", slot.name, first_line(error))
+                    logger.error("%s as served before stays: %s", slot.name, first_line(error))
 
     def is_outdated(self) -> bool:
         """Say whether a file is another one than when it was last read."""
         return any(slot.is_outdated() for slot in self.slots.values())
 
-    def note_files(self) -> None:
-        """Take the files as they are for read."""
+    def close(self) -> None:
+        """Close what the models hold open."""
         for slot in self.slots.values():
-            slot.note_file()
+            slot.unload()
 
     @property
     def ready(self) -> bool:

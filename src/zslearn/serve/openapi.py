@@ -1,89 +1,31 @@
-"""The description of all addresses as an OpenAPI document."""
+"""The addresses of a server: one table that makes its routes, its OpenAPI document and its page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 import orjson
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from zslearn import __version__
-from zslearn.serve.responses import json_response
+from zslearn.serve.responses import json_response, refuse
 from zslearn.serve.state import server_of
 
 Schema = dict[str, Any]
-
-VERSION = {
-    "name": "version",
-    "in": "path",
-    "required": True,
-    "schema": {"type": "string", "enum": ["1"]},
-}
-CLASS = {"name": "class_name", "in": "path", "required": True, "schema": {"type": "string"}}
-NUMBER: Schema = {"type": "number"}
-TEXT: Schema = {"type": "string"}
-FLAG: Schema = {"type": "boolean"}
-ANYTHING: Schema = {}
-
-
-def _object(required: tuple[str, ...] = (), **properties: Any) -> Schema:
-    found: Schema = {"type": "object", "properties": properties}
-    return found | ({"required": list(required)} if required else {})
-
-
-def _list(items: Schema) -> Schema:
-    return {"type": "array", "items": items}
-
-
-ERROR = _object(("error",), error=TEXT)
-READY = _object((), ready=FLAG, live=FLAG)
-SHAPE = _list({"type": "integer"})
-PARAMETERS = _object(
-    (),
-    candidates={"oneOf": [TEXT, _list(TEXT)]},
-    top_k={"type": "integer", "minimum": 1},
-    bias=NUMBER,
-    reject=FLAG,
-)
-TENSOR = _object(
-    ("name", "shape", "datatype"), name=TEXT, shape=SHAPE, datatype=TEXT, data=_list(ANYTHING)
-)
-INFER = _object(
-    ("inputs",),
-    id=TEXT,
-    inputs=_list(TENSOR),
-    outputs=_list(_object(("name",), name=TEXT)),
-    parameters=PARAMETERS,
-)
-METADATA = _object(
-    ("name",), name=TEXT, versions=_list(TEXT), inputs=_list(ANYTHING), outputs=_list(ANYTHING)
-)
-CLASS_BODY = {
-    "oneOf": [
-        _object(("vector",), vector={"oneOf": [_list(NUMBER), {"type": "object"}]}),
-        _object(("like",), like=TEXT, changes={"type": "object", "additionalProperties": NUMBER}),
-        _object(("text",), text={"oneOf": [TEXT, _list(TEXT)]}),
-    ]
-}
-PREDICT = _object(
-    ("rows",),
-    rows=_list(_list(NUMBER)),
-    model=TEXT,
-    candidates=PARAMETERS["properties"]["candidates"],
-    top_k=PARAMETERS["properties"]["top_k"],
-    bias=NUMBER,
-    reject=FLAG,
-    explain=FLAG,
-)
-FORM = _object(("image",), image={"type": "string", "format": "binary"}, model=TEXT, top_k=TEXT)
+Body = TypeVar("Body", bound=Struct)
+JSON = "application/json"
+ANYTHING: Schema = {"type": "object"}
 MEANING = {
     "200": "The answer.",
-    "201": "The class is new.",
-    "204": "The class is gone.",
+    "201": "It is new.",
+    "204": "It is gone.",
     "400": "The request is wrong; the error says how.",
     "401": "The API key is missing or wrong.",
     "403": "Pages of this origin may not do this, or the server is read-only.",
@@ -96,150 +38,172 @@ MEANING = {
     "503": "Too many requests wait, the model is not loaded, or the server stops; try again.",
     "504": "The answer took too long.",
 }
-REFUSALS = ("400", "401", "403", "404", "405", "408", "413", "415", "421", "503", "504")
+REFUSALS = tuple(status for status in MEANING if status >= "400")
 
 
-def _operation(
-    summary: str,
-    answer: Schema,
-    *parameters: Schema,
-    body: dict[str, Schema] | None = None,
-    ok: tuple[str, ...] = ("200",),
-) -> Schema:
-    responses: Schema = {
-        status: {"description": MEANING[status]}
-        | ({} if status == "204" else {"content": {"application/json": {"schema": answer}}})
-        for status in ok
-    }
-    for status in REFUSALS:
-        content = {"application/json": {"schema": ERROR}}
-        responses[status] = {"description": MEANING[status], "content": content}
-    found: Schema = {"summary": summary, "responses": responses}
-    if parameters:
-        found["parameters"] = list(parameters)
-    if body is not None:
-        content = {kind: {"schema": schema} for kind, schema in body.items()}
-        found["requestBody"] = {"required": True, "content": content}
-    return found
+class Error(Struct):
+    """A refusal."""
+
+    error: str
 
 
-def _text(summary: str, kind: str) -> Schema:
-    operation = _operation(summary, TEXT)
-    operation["responses"]["200"]["content"] = {kind: {"schema": TEXT}}
-    return operation
+class Operation(NamedTuple):
+    """One address with one method.
+
+    Attributes
+    ----------
+    method, path : str
+        As a client asks; parts of the path in braces are parameters.
+    endpoint : callable
+        What answers.
+    summary : str
+        One line.
+    body : mapping of str to (schema, struct or structs), optional
+        What a request holds, by its content type; several structs are ways to say it.
+    answer : schema or struct
+        What is answered.
+    kind : str
+        Content type of the answer.
+    ok : tuple of str
+        Statuses of an answer.
+    example : str
+        Commands, with ``{base}`` for the address of the server.
+    """
+
+    method: str
+    path: str
+    endpoint: Any
+    summary: str
+    body: Mapping[str, Any] = {}
+    answer: Any = ANYTHING
+    kind: str = JSON
+    ok: tuple[str, ...] = ("200",)
+    example: str = ""
+
+    def route(self) -> Route:
+        """Return the route of Starlette; a class may have slashes in its name."""
+        path = re.sub(r"\{class_name\}$", "{class_name:path}", self.path)
+        return Route(path, self.endpoint, methods=[self.method])
 
 
-def document(models: Iterable[str]) -> Schema:
+def read_body(text: bytes, kind: type[Body]) -> Body:
+    """Return the body of a request, or say what is wrong with it."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.ValidationError as error:
+        raise refuse(f"the body is wrong: {error}.") from error
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise refuse(f"the body is not JSON ({error}).") from error
+
+
+def convert_body(values: Any, kind: type[Body]) -> Body:
+    """Return values that were read already as a body."""
+    try:
+        return msgspec.convert(values, kind)
+    except msgspec.ValidationError as error:
+        raise refuse(f"the request is wrong: {error}.") from error
+
+
+def document(operations: Sequence[Operation], models: Iterable[str]) -> Schema:
     """Return the OpenAPI document of a server.
 
     Parameters
     ----------
+    operations : sequence of Operation
+        Its addresses.
     models : iterable of str
         Names of its models.
 
     Returns
     -------
     dict
-
-    Examples
-    --------
-    >>> sorted(document(["animals"])["paths"]["/predict"])
-    ['post']
     """
-    names = {"type": "string", "enum": list(models)}
-    name = {"name": "name", "in": "path", "required": True, "schema": names}
-    json = "application/json"
-    model, version = "/v2/models/{name}", "/v2/models/{name}/versions/{version}"
-    repository = "/v2/repository/models/{name}"
-    infer = {json: INFER}
-    described = _operation("Inputs and outputs of a model.", METADATA, name)
-    of_version = _operation("The same, of a version; there is only 1.", METADATA, name, VERSION)
-    class_parts = (name, CLASS)
+    parts = {
+        "name": {"type": "string", "enum": list(models)},
+        "version": {"type": "string", "enum": ["1"]},
+    }
+    structs: list[type] = [Error]
+    for one in operations:
+        structs += [kind for kind in _structs(one) if kind not in structs]
+    schemas, components = msgspec.json.schema_components(
+        structs, ref_template="#/components/schemas/{name}"
+    )
+    named: dict[type, Schema] = dict(zip(structs, schemas, strict=True))
+    paths: dict[str, Schema] = {}
+    for one in operations:
+        parameters = [
+            {"name": name, "in": "path", "required": True}
+            | {"schema": parts.get(name, {"type": "string"})}
+            for name in re.findall(r"\{(\w+)\}", one.path)
+        ]
+        paths.setdefault(one.path, {})[one.method.lower()] = _described(one, named, parameters)
     return {
-        "openapi": "3.0.3",
+        "openapi": "3.1.0",
         "info": {"title": "zslearn serve", "version": __version__},
-        "paths": {
-            "/predict": {
-                "post": _operation(
-                    "Readable answers to rows of numbers or pictures.",
-                    _object(("answers",), model=TEXT, answers=_list({"type": "object"})),
-                    body={json: PREDICT, "multipart/form-data": FORM},
-                )
-            },
-            "/v2": {"get": _operation("Name, version and extensions.", {"type": "object"})},
-            "/v2/health/live": {"get": _operation("Whether the server runs.", READY)},
-            "/v2/health/ready": {"get": _operation("Whether all models can be asked.", READY)},
-            model: {"get": described},
-            f"{model}/ready": {"get": _operation("Whether it can be asked.", READY, name)},
-            f"{model}/infer": {
-                "post": _operation("Inference.", {"type": "object"}, name, body=infer)
-            },
-            version: {"get": of_version},
-            f"{version}/ready": {
-                "get": _operation("The same, of a version.", READY, name, VERSION)
-            },
-            f"{version}/infer": {
-                "post": _operation(
-                    "The same, of a version.", {"type": "object"}, name, VERSION, body=infer
-                )
-            },
-            f"{model}/classes": {
-                "get": _operation("Classes and dimensions.", {"type": "object"}, name)
-            },
-            f"{model}/classes/{{class_name}}": {
-                "get": _operation("The signature of a class.", {"type": "object"}, *class_parts),
-                "put": _operation(
-                    "Add a class or change it: a vector, a likeness with changes, or words.",
-                    {"type": "object"},
-                    *class_parts,
-                    body={json: CLASS_BODY},
-                    ok=("200", "201"),
-                ),
-                "delete": _operation("Remove a class.", {}, *class_parts, ok=("204",)),
-            },
-            "/v2/repository/index": {
-                "post": _operation(
-                    "All models.", _list({"type": "object"}), body={json: _object((), ready=FLAG)}
-                )
-            },
-            f"{repository}/load": {
-                "post": _operation("Read a model file again.", {"type": "object"}, name)
-            },
-            f"{repository}/unload": {
-                "post": _operation("Stop serving a model.", {"type": "object"}, name)
-            },
-            "/metrics": {"get": _text("Figures for Prometheus.", "text/plain")},
-            "/openapi.json": {"get": _operation("This document.", {"type": "object"})},
-            "/docs": {"get": _text("This document as a page.", "text/html")},
-        },
+        "paths": paths,
+        "components": {"schemas": components},
     }
 
+
+def _structs(one: Operation) -> list[type[Struct]]:
+    kinds = [kind for body in one.body.values() for kind in _ways(body)]
+    return [kind for kind in (*kinds, one.answer) if isinstance(kind, type)]
+
+
+def _ways(body: Any) -> tuple[Any, ...]:
+    return body if isinstance(body, tuple) else (body,)
+
+
+def _described(one: Operation, named: Mapping[type, Schema], parameters: list[Schema]) -> Schema:
+    def schema(kind: Any) -> Schema:
+        ways = [named[way] if isinstance(way, type) else way for way in _ways(kind)]
+        return ways[0] if len(ways) == 1 else {"oneOf": ways}
+
+    responses: Schema = {}
+    for status in one.ok:
+        responses[status] = {"description": MEANING[status]}
+        if status != "204":
+            responses[status]["content"] = {one.kind: {"schema": schema(one.answer)}}
+    for status in REFUSALS:
+        content = {JSON: {"schema": named[Error]}}
+        responses[status] = {"description": MEANING[status], "content": content}
+    found: Schema = {"summary": one.summary, "responses": responses}
+    if parameters:
+        found["parameters"] = parameters
+    if one.body:
+        content = {kind: {"schema": schema(body)} for kind, body in one.body.items()}
+        found["requestBody"] = {"required": True, "content": content}
+    return found
+
+
+# ---- the page of the description, which needs no network and no script
 
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
 code,pre{font-family:ui-monospace,monospace;font-size:.9em}pre{overflow:auto;padding:.5rem;
 border:1px solid #bbb}summary{cursor:pointer;padding:.3rem 0}table{border-collapse:collapse}
 td{padding:.1rem .8rem .1rem 0;vertical-align:top}.method{display:inline-block;min-width:4.5rem;
 font-weight:bold}"""
-EXAMPLES = {
-    "/predict": 'curl {base}/predict -d \'{{"rows": [[0.1, 0.2]], "top_k": 3}}\'\n'
-    "curl {base}/predict -F image=@photo.jpg",
-    "/v2/models/{name}/classes/{class_name}": "curl -X PUT {base}/v2/models/NAME/classes/okapi -d "
-    '\'{{"like": "horse", "changes": {{"stripes": 80}}}}\'\n'
-    "curl -X DELETE {base}/v2/models/NAME/classes/okapi",
-}
 
 
 async def openapi(request: Request) -> Response:
     """Answer the description as OpenAPI."""
-    return json_response(document(server_of(request).shelf.slots))
+    return json_response(document(request.app.state.operations, server_of(request).shelf.slots))
 
 
 async def page(request: Request) -> Response:
     """Answer the description as a page."""
     base = f"{request.url.scheme}://{request.headers.get('host', 'localhost')}"
-    return Response(
-        rendered(document(server_of(request).shelf.slots), base), media_type="text/html"
+    operations = request.app.state.operations
+    description = document(operations, server_of(request).shelf.slots)
+    parts = [_section(one, description, base) for one in operations]
+    text = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>zslearn serve</title>'
+        '<meta name="viewport" content="width=device-width"><link rel="stylesheet" '
+        f'href="/docs.css"></head><body><h1>zslearn {escape(__version__)}</h1><p>All addresses of '
+        'this server. Programs read <a href="/openapi.json">openapi.json</a>. Errors are '
+        '<code>{"error": "..."}</code>.</p>' + "".join(parts) + "</body></html>"
     )
+    return Response(text, media_type="text/html")
 
 
 async def style(request: Request) -> Response:
@@ -247,54 +211,44 @@ async def style(request: Request) -> Response:
     return Response(STYLE, media_type="text/css")
 
 
-def rendered(description: dict[str, Any], base: str) -> str:
-    """Return the page of a description.
-
-    Parameters
-    ----------
-    description : dict
-        OpenAPI.
-    base : str
-        Address of the server, for the examples.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
-    parts = [
-        _section(path, method, facts, base)
-        for path, methods in description["paths"].items()
-        for method, facts in methods.items()
-    ]
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>zslearn serve</title>'
-        '<meta name="viewport" content="width=device-width"><link rel="stylesheet" '
-        f'href="/docs.css"></head><body><h1>zslearn {escape(__version__)}</h1><p>All addresses of '
-        'this server. Programs read <a href="/openapi.json">openapi.json</a>. Errors are '
-        '<code>{"error": "..."}</code>.</p>' + "".join(parts) + "</body></html>"
-    )
-
-
-def _section(path: str, method: str, facts: dict[str, Any], base: str) -> str:
+def _section(one: Operation, description: Schema, base: str) -> str:
+    """Return one address as HTML: examples, body, statuses."""
+    facts = description["paths"][one.path][one.method.lower()]
     rows = "".join(
         f"<tr><td>{status}</td><td>{escape(answer['description'])}</td></tr>"
         for status, answer in facts["responses"].items()
     )
-    body = facts.get("requestBody", {}).get("content", {})
+    bodies = facts.get("requestBody", {}).get("content", {})
+    texts = {kind: _pretty(content, description) for kind, content in bodies.items()}
     schemas = "".join(
-        f"<p>Body, <code>{escape(kind)}</code>:</p><pre>{escape(_pretty(content['schema']))}</pre>"
-        for kind, content in body.items()
+        f"<p>Body, <code>{escape(kind)}</code>:</p><pre>{escape(text)}</pre>"
+        for kind, text in texts.items()
     )
-    example = f"<pre>{escape(EXAMPLES[path].format(base=base))}</pre>" if path in EXAMPLES else ""
+    example = f"<pre>{escape(one.example.replace('{base}', base))}</pre>" if one.example else ""
     return (
-        f'<details><summary><span class="method">{method.upper()}</span><code>{escape(path)}</code>'
-        f" {escape(facts['summary'])}</summary>{example}{schemas}<table>{rows}</table></details>"
+        f'<details><summary><span class="method">{one.method}</span><code>{escape(one.path)}</code>'
+        f" {escape(one.summary)}</summary>{example}{schemas}<table>{rows}</table></details>"
     )
 
 
-def _pretty(schema: Any) -> str:
-    return orjson.dumps(schema, option=orjson.OPT_INDENT_2).decode()
+def _pretty(content: Schema, description: Schema) -> str:
+    """Return a schema as text, with what it refers to in its place."""
+
+    def whole(value: Any) -> Any:
+        if isinstance(value, list):
+            return [whole(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if "$ref" in value:
+            return whole(description["components"]["schemas"][value["$ref"].rpartition("/")[2]])
+        return {key: whole(item) for key, item in value.items()}
+
+    return orjson.dumps(whole(content["schema"]), option=orjson.OPT_INDENT_2).decode()
 
 
-DOCS_ROUTES = [Route("/openapi.json", openapi), Route("/docs", page), Route("/docs.css", style)]
+TEXT: Schema = {"type": "string"}
+DOCS = [
+    Operation("GET", "/openapi.json", openapi, "This document."),
+    Operation("GET", "/docs", page, "This document as a page.", answer=TEXT, kind="text/html"),
+    Operation("GET", "/docs.css", style, "Its style.", answer=TEXT, kind="text/css"),
+]

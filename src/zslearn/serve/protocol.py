@@ -240,10 +240,20 @@ def read_request_json(text: bytes) -> Any:
 def _read(text: bytes) -> dict[str, Any]:
     parser: Any = _parser() if len(text) <= KEPT else simdjson.Parser()
     document = parser.parse(text)
-    request = {key: _plain(document[key]) for key in _keys(document) if key != "inputs"}
-    request["inputs"] = [_fast_input(part) for part in document["inputs"]]
-    if not _has_brackets(text, _count_lists(request)):
-        raise _UnusualError  # lists among the numbers, which the array does not show
+    request, inputs = _members(document, "inputs"), []
+    for part in document["inputs"]:
+        found = _members(part, "data")
+        is_float = found.get("datatype") in ("FP32", "FP64")
+        found["data"] = _fast_numbers(part["data"]) if is_float else _plain(part["data"])
+        inputs.append(found)
+    request["inputs"] = inputs
+    # Lists among the numbers, which the array does not show, have brackets of their own. There
+    # must be one per list; a search for each takes less time than to count all letters.
+    place, n_lists = text.find(b"["), _count_lists(request)
+    while place >= 0 and n_lists >= 0:
+        place, n_lists = text.find(b"[", place + 1), n_lists - 1
+    if n_lists:
+        raise _UnusualError
     return request
 
 
@@ -254,21 +264,12 @@ def _parser() -> Any:
     return _of_thread.parser
 
 
-def _fast_input(part: Any) -> dict[str, Any]:
-    found = {key: _plain(part[key]) for key in _keys(part) if key != "data"}
-    is_float = found.get("datatype") in ("FP32", "FP64")
-    found["data"] = _fast_numbers(part["data"]) if is_float else _plain(part["data"])
-    return found
-
-
-def _keys(value: Any) -> list[str]:
-    """Return the keys of an object, each of which comes once."""
-    if not isinstance(value, simdjson.Object) or len(value) > MOST_KEYS:
+def _members(value: Any, but: str) -> dict[str, Any]:
+    """Return the members of an object but one; each key must come once."""
+    keys = list(value) if isinstance(value, simdjson.Object) and len(value) <= MOST_KEYS else []
+    if not keys or len(set(keys)) < len(keys):
         raise _UnusualError
-    keys = list(value)
-    if len(set(keys)) < len(keys):
-        raise _UnusualError
-    return keys
+    return {key: _plain(value[key]) for key in keys if key != but}
 
 
 def _plain(value: Any) -> Any:
@@ -294,24 +295,11 @@ def _fast_numbers(data: Any) -> NDArray[np.float64]:
 
 
 def _count_lists(value: Any) -> int:
-    """Return how many lists the text must have had at least."""
-    if isinstance(value, dict):
-        return sum(map(_count_lists, value.values()))
-    if isinstance(value, list):
-        return 1 + sum(map(_count_lists, value))
+    """Return how many lists a text must have had at least."""
     if isinstance(value, np.ndarray):
         return 1 + (len(value) if value.ndim > 1 else 0)
-    return 0
-
-
-def _has_brackets(text: bytes, count: int) -> bool:
-    """Say whether a text has exactly so many opening brackets; to count them all takes longer."""
-    place = -1
-    for _ in range(count):
-        place = text.find(b"[", place + 1)
-        if place < 0:
-            return False
-    return text.find(b"[", place + 1) < 0
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, list) + sum(map(_count_lists, parts))
 
 
 class Tensor(NamedTuple):

@@ -1,24 +1,25 @@
-"""Whether the server, or a model, can be asked."""
+"""The addresses of the protocol and of operators, and a plain one that answers in words."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Sequence
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta, Struct
 from numpy.typing import NDArray
 from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from zslearn import __version__
 from zslearn.exceptions import ZslearnError
-from zslearn.serve.inference import Answer, Options, as_samples, infer
+from zslearn.serve.inference import Answer, Options, Parameters, as_samples, infer
 from zslearn.serve.metrics import CONTENT_TYPE
 from zslearn.serve.models import VERSION, ChangedModel, ModelShelf, ModelSlot, ServedModel
+from zslearn.serve.openapi import JSON, TEXT, Operation, Schema, convert_body, read_body
 from zslearn.serve.protocol import InferRequest, Message, decode_request
 from zslearn.serve.responses import (
     HEADER_LENGTH,
@@ -31,8 +32,31 @@ from zslearn.serve.responses import (
 from zslearn.serve.settings import Limits
 from zslearn.serve.state import Server, header, read_content, read_request, server_of
 from zslearn.serve.work import checked
+from zslearn.zero_shot.explanation import name_reasons
 
+PICTURES = (b"\xff\xd8\xff", b"\x89PNG")
+MOST_FILES = 64
 EXTENSIONS = ["binary_tensor_data", "classification", "model_repository", "zslearn_classes"]
+
+
+class Index(Struct, forbid_unknown_fields=True):
+    """Which models to list."""
+
+    ready: bool = False
+
+
+class Predict(Parameters, kw_only=True, forbid_unknown_fields=True):
+    """What is wanted of samples, besides the parameters of every request."""
+
+    top_k: Annotated[int, Meta(ge=1)] | None = 1
+    model: str | None = None
+    explain: bool | None = None
+
+
+class PredictRows(Predict, kw_only=True, forbid_unknown_fields=True):
+    """The same with rows of numbers; a single row need not be in a list."""
+
+    rows: list[float | list[float]]
 
 
 async def describe_server(request: Request) -> Response:
@@ -106,17 +130,6 @@ def _readiness(is_ready: bool, **facts: str) -> Response:
     return json_response({**facts, "ready": False, "error": error}, 503, **{"retry-after": "5"})
 
 
-HEALTH_ROUTES = [
-    Route("/v2", describe_server),
-    Route("/v2/health/live", live),
-    Route("/v2/health/ready", ready),
-    Route("/v2/models/{name}", describe_model),
-    Route("/v2/models/{name}/versions/{version}", describe_model),
-    Route("/v2/models/{name}/ready", model_ready),
-    Route("/v2/models/{name}/versions/{version}/ready", model_ready),
-]
-
-
 # What is read without a thread, and what may be computed without one if the model is quick.
 SMALL_BODY, SMALL_ROWS, SMALL_SCORES = 2**16, 16, 2**14
 _HEADER_LENGTH = HEADER_LENGTH.encode()
@@ -174,12 +187,6 @@ def _header_length(text: str | None) -> int | None:
     return int(text)
 
 
-INFER_ROUTES = [
-    Route("/v2/models/{name}/infer", InferEndpoint(), methods=["POST"]),
-    Route("/v2/models/{name}/versions/{version}/infer", InferEndpoint(), methods=["POST"]),
-]
-
-
 async def metrics(request: Request) -> Response:
     """Answer the figures of the server, for Prometheus."""
     server = server_of(request)
@@ -190,11 +197,9 @@ async def metrics(request: Request) -> Response:
 async def index(request: Request) -> Response:
     """Answer the models of the server, all or those that are ready."""
     body = await read_request(request)
-    wishes = read_json(body) if body.strip() else {}
-    if not isinstance(wishes, dict) or not isinstance(wishes.get("ready", False), bool):
-        raise refuse('the body must be empty or {"ready": true}.')
+    only_ready = read_body(body, Index).ready if body.strip() else False
     slots = server_of(request).shelf.slots.values()
-    found = [described(slot) for slot in slots if slot.is_ready or not wishes.get("ready")]
+    found = [described(slot) for slot in slots if slot.is_ready or not only_ready]
     return json_response(found)
 
 
@@ -228,42 +233,25 @@ async def _change(request: Request, change: Any) -> Response:
     return json_response({})
 
 
-OPERATIONS_ROUTES = [
-    Route("/metrics", metrics),
-    Route("/v2/repository/index", index, methods=["POST"]),
-    Route("/v2/repository/models/{name}/load", load, methods=["POST"]),
-    Route("/v2/repository/models/{name}/unload", unload, methods=["POST"]),
-]
-
-
-PICTURES = (b"\xff\xd8\xff", b"\x89PNG")
-FIELDS = ("rows", "model", "candidates", "top_k", "bias", "reject", "explain")
-REASONS = 5
-MOST_FILES = 64
-
-
 async def predict(request: Request) -> Response:
     """Answer rows of numbers, or pictures, in words."""
     server = server_of(request)
     limits = server.settings.limits
     body = await read_request(request)
-    fields, pictures = await _parts(request.headers, body)
-    slot = _slot(server.shelf, fields.get("model", request.query_params.get("model")))
+    wanted, pictures = await _parts(request.headers, body)
+    slot = _slot(server.shelf, wanted.model or request.query_params.get("model"))
     slot.changes()
-    return json_response(await server.pool.run(answered, slot, fields, pictures, limits))
+    return json_response(await server.pool.run(answered, slot, wanted, pictures, limits))
 
 
 def answered(
-    slot: ModelSlot, fields: Mapping[str, Any], pictures: Sequence[bytes], limits: Limits
+    slot: ModelSlot, wanted: Predict, pictures: Sequence[bytes], limits: Limits
 ) -> dict[str, Any]:
     """Return the answers to rows or pictures."""
-    unknown = sorted(set(fields) - set(FIELDS))
-    if unknown:
-        raise refuse(f"unknown fields: {', '.join(unknown):.100}; known: {', '.join(FIELDS)}.")
     model = slot.model()
-    samples = _objects(pictures) if pictures else _rows(fields.get("rows"), model)
+    samples = _objects(pictures) if pictures else _rows(wanted, model)
     X = as_samples(model, "image" if pictures else "features", samples, limits)
-    options = Options.of({"top_k": 1} | {key: fields[key] for key in fields})
+    options = Options.of(wanted)
     answer = Answer(model, X, options, limits)
     names, scores = (part.tolist() for part in answer.ranking)
     likely = answer.probabilities().tolist()
@@ -280,41 +268,36 @@ def answered(
     if options.reject:
         for one, rejected in zip(answers, answer.rejected().tolist(), strict=True):
             one["rejected"] = rejected
-    if fields.get("explain", len(answers) == 1) is True:
+    if len(answers) == 1 if wanted.explain is None else wanted.explain:
         for one, because in zip(answers, _reasons(answer), strict=False):
-            one["because"] = because
+            if because is not None:
+                one["because"] = because
     return {"model": model.name, "answers": answers}
 
 
-def _reasons(answer: Answer) -> list[dict[str, float]]:
-    """Return the dimensions that spoke most for each answer; none if the method cannot say."""
+def _reasons(answer: Answer) -> list[list[dict[str, Any]] | None]:
+    """Return the traits that spoke most for each answer; none if the method cannot say."""
     try:
         reasons = answer.reasons
     except RequestError:
         raise
     except ZslearnError:
         return []
-    found = []
-    for reason in reasons:
-        order = np.argsort(-reason.contributions, kind="stable")[:REASONS]
-        pairs = [(reason.dimensions[i], float(reason.contributions[i])) for i in order]
-        found.append({name: value for name, value in pairs if value > 0})
-    return found
+    table, best = answer.recognizer.signatures, answer.ranking[0][:, 0]
+    found = [name_reasons(why, table, name) for why, name in zip(reasons, best, strict=True)]
+    return [None if one is None else [part._asdict() for part in one] for one in found]
 
 
-async def _parts(headers: Headers, body: bytes) -> tuple[dict[str, Any], list[bytes]]:
-    """Return the fields and the pictures of a request."""
+async def _parts(headers: Headers, body: bytes) -> tuple[Predict, list[bytes]]:
+    """Return what is wanted, and the pictures of a request."""
     if body.startswith(PICTURES):
-        return {}, [body]
+        return Predict(), [body]
     if headers.get("content-type", "").startswith("multipart/form-data"):
         return await _form(headers, body)
-    document = read_json(body)
-    if not isinstance(document, dict):
-        raise refuse('send {"rows": [[...], ...]}, or a picture.')
-    return document, []
+    return read_body(body, PredictRows), []
 
 
-async def _form(headers: Headers, body: bytes) -> tuple[dict[str, Any], list[bytes]]:
+async def _form(headers: Headers, body: bytes) -> tuple[Predict, list[bytes]]:
     async def stream() -> AsyncIterator[bytes]:
         yield body
 
@@ -331,7 +314,7 @@ async def _form(headers: Headers, body: bytes) -> tuple[dict[str, Any], list[byt
         await form.close()
     if not pictures:
         raise refuse("the form holds no picture; send one with curl -F image=@photo.jpg.")
-    return fields, pictures
+    return convert_body(fields, Predict), pictures
 
 
 def _value(name: str, text: str) -> Any:
@@ -341,29 +324,27 @@ def _value(name: str, text: str) -> Any:
     return read_json(text.encode())
 
 
-def _slot(shelf: ModelShelf, name: Any) -> ModelSlot:
+def _slot(shelf: ModelShelf, name: str | None) -> ModelSlot:
     """Return the model that was named, or the only one."""
     if name is None and len(shelf.slots) == 1:
         return next(iter(shelf.slots.values()))
-    if not isinstance(name, str):
+    if name is None:
         raise refuse(f"say which model: model must be one of {', '.join(shelf.slots):.200}.")
     return shelf.slot(name)
 
 
-def _rows(rows: Any, model: ServedModel) -> NDArray[Any]:
+def _rows(wanted: Predict, model: ServedModel) -> NDArray[Any]:
     """Return rows of numbers as an array; a single row need not be in a list."""
-    if not isinstance(rows, list) or not rows:
+    rows = wanted.rows if isinstance(wanted, PredictRows) else []
+    if not rows:
         raise refuse(
             f'send {{"rows": [[...], ...]}}: lists of {model.n_features} numbers'
             + (", or a picture." if model.encoder else ".")
         )
     try:
-        array = np.array(rows)
+        return np.atleast_2d(np.array(rows, dtype=np.float64))
     except ValueError as error:
         raise refuse("the rows are lists of different lengths.") from error
-    if array.dtype.kind not in "biuf" or array.ndim > 2:
-        raise refuse("the rows must be lists of numbers.")
-    return np.atleast_2d(array.astype(np.float64))
 
 
 def _objects(pictures: Sequence[bytes]) -> NDArray[Any]:
@@ -372,4 +353,75 @@ def _objects(pictures: Sequence[bytes]) -> NDArray[Any]:
     return array
 
 
-PREDICT_ROUTES = [Route("/predict", predict, methods=["POST"])]
+# ---- the table of addresses
+
+PICTURE: Schema = {"type": "string", "format": "binary"}
+READY: Schema = {"type": "object", "properties": {"ready": {"type": "boolean"}}}
+TENSOR: Schema = {
+    "type": "object",
+    "required": ["name", "shape", "datatype"],
+    "properties": {
+        "name": TEXT,
+        "shape": {"type": "array", "items": {"type": "integer"}},
+        "datatype": TEXT,
+        "data": {"type": "array", "items": {}},
+    },
+}
+# What the protocol says about a request; its numbers are not read by msgspec.
+INFER: Schema = {
+    "type": "object",
+    "required": ["inputs"],
+    "properties": {
+        "id": TEXT,
+        "inputs": {"type": "array", "items": TENSOR},
+        "outputs": {
+            "type": "array",
+            "items": {"type": "object", "required": ["name"], "properties": {"name": TEXT}},
+        },
+        "parameters": {"type": "object"},
+    },
+}
+FORM: Schema = {
+    "type": "object",
+    "required": ["image"],
+    "properties": {"image": PICTURE, "model": TEXT, "top_k": TEXT},
+}
+CURL = """curl {base}/predict -d '{"rows": [[0.1, 0.2]], "top_k": 3}'
+curl {base}/predict -F image=@photo.jpg"""
+MODEL, OF_VERSION = "/v2/models/{name}", "/v2/models/{name}/versions/{version}"
+REPOSITORY = "/v2/repository/models/{name}"
+SAME = "The same, of a version; there is only 1."
+INFERENCE = [
+    Operation("POST", f"{MODEL}/infer", InferEndpoint(), "Inference.", body={JSON: INFER}),
+    Operation("POST", f"{OF_VERSION}/infer", InferEndpoint(), SAME, body={JSON: INFER}),
+]
+OPERATIONS = [
+    Operation(
+        "POST",
+        "/predict",
+        predict,
+        "Readable answers to rows of numbers or pictures.",
+        body={JSON: PredictRows, "multipart/form-data": FORM},
+        example=CURL,
+    ),
+    Operation("GET", "/v2", describe_server, "Name, version and extensions."),
+    Operation("GET", "/v2/health/live", live, "Whether the server runs.", answer=READY),
+    Operation("GET", "/v2/health/ready", ready, "Whether all models can be asked.", answer=READY),
+    Operation("GET", MODEL, describe_model, "Inputs and outputs of a model."),
+    Operation("GET", OF_VERSION, describe_model, SAME),
+    Operation("GET", f"{MODEL}/ready", model_ready, "Whether it can be asked.", answer=READY),
+    Operation("GET", f"{OF_VERSION}/ready", model_ready, SAME, answer=READY),
+    Operation(
+        "POST",
+        "/v2/repository/index",
+        index,
+        "All models.",
+        body={JSON: Index},
+        answer={"type": "array", "items": {"type": "object"}},
+    ),
+    Operation("POST", f"{REPOSITORY}/load", load, "Read a model file again."),
+    Operation("POST", f"{REPOSITORY}/unload", unload, "Stop serving a model."),
+    Operation(
+        "GET", "/metrics", metrics, "Figures for Prometheus.", answer=TEXT, kind="text/plain"
+    ),
+]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import socket
-from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -21,6 +20,8 @@ HEADERS = [
     (b"content-security-policy", _POLICY),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
+    # Pages of other ports of this machine are of the same site, so they could embed pictures.
+    (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 ]
 
@@ -73,7 +74,8 @@ class SecurityMiddleware:
         if origin in self._settings.origins:
             return
         site = headers.get(b"sec-fetch-site", b"none")
-        same = not origin or urlsplit(origin).netloc == headers.get(b"host", b"").decode("latin-1")
+        host = headers.get(b"host", b"").decode("latin-1")
+        same = not origin or (host and origin.partition("://")[2] == host)
         if not same or site not in (b"none", b"same-origin"):
             raise RequestError(
                 403,

@@ -142,7 +142,7 @@ class ServerSettings:
             )
 
 
-def journal_path(settings: ServerSettings, name: str) -> Path:
+def changes_path(settings: ServerSettings, name: str) -> Path:
     """Return the file that keeps the changes of the classes of a model."""
     if settings.classes_folder is not None:
         return Path(settings.classes_folder, f"{name}.classes")

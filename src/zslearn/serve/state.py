@@ -42,6 +42,11 @@ class Server:
         self.metrics = ServerMetrics()
         self.stopping = False
 
+    def close(self) -> None:
+        """Begin nothing more, and close what is open."""
+        self.pool.close()
+        self.shelf.close()
+
     @property
     def ready(self) -> bool:
         """Whether requests can be answered."""

@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import PathLike, first_line, replacing
+from zslearn._files import PathLike, first_line, guarded_cell, replacing, unguarded_cell
 from zslearn._tables import Table, check_spelled_once, is_missing, read_table
 from zslearn.exceptions import InvalidInputError
 
@@ -60,7 +60,12 @@ def read_classes(source: Any, *, int_names: bool = False) -> Classes:
         _check_is_class(table, vectors[0])
         notes.append("it has no header, so the dimensions are called d0 and so on")
     dimensions = [table.names[column] for column in columns] if table.names else None
-    return list(map(_integer, names)) if int_names else names, vectors, dimensions, tuple(notes)
+    if int_names:
+        return list(map(_integer, names)), vectors, dimensions, tuple(notes)
+    if table.lines is not None:  # text, as `write_csv` guards it
+        names = list(map(unguarded_cell, names))
+        dimensions = None if dimensions is None else list(map(unguarded_cell, dimensions))
+    return names, vectors, dimensions, tuple(notes)
 
 
 def _class_names(table: Table) -> tuple[list[Any], list[int]]:
@@ -94,7 +99,10 @@ def _check_is_class(table: Table, first: FloatArray) -> None:
 def write_csv(
     path: PathLike, names: Sequence[object], vectors: FloatArray, dimensions: Sequence[str]
 ) -> None:
-    """Write a header and one line per class; Python's repr of a float is read back exactly."""
+    """Write a header and one line per class, which is read back exactly.
+
+    No name is run as a formula by a spreadsheet; reading takes the quote before it off again.
+    """
     check_spelled_once(names)
     for name in (*names, *dimensions):
         if str(name) != str(name).strip() or not str(name):
@@ -110,8 +118,9 @@ def write_csv(
             lineterminator="\n",
             quoting=csv.QUOTE_NONNUMERIC if odd else csv.QUOTE_MINIMAL,
         )
-        writer.writerow(["class", *dimensions])
-        writer.writerows([name, *row.tolist()] for name, row in zip(names, vectors, strict=True))
+        writer.writerow(["class", *map(guarded_cell, dimensions)])
+        rows = zip(map(guarded_cell, names), vectors, strict=True)
+        writer.writerows([name, *row.tolist()] for name, row in rows)
 
 
 def read_npz(

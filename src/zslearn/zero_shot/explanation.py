@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from string import digits
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +15,11 @@ from numpy.typing import NDArray
 from zslearn._optional import require
 from zslearn.signatures.frames import make_html_table
 
+if TYPE_CHECKING:
+    from zslearn.signatures import Signatures
+
+# What encoders of texts and words call their dimensions: "minilm12", "d_3", "17".
+_NUMBERED = re.compile(r"(minilm|[dwv_]*)\d+")
 # Dimensions in the table that a notebook shows.
 _SHOWN = 10
 
@@ -107,3 +115,86 @@ class Explanation:
         """Return the n dimensions of largest absolute contribution."""
         order = np.argsort(-np.abs(self.contributions), kind="stable")[:n]
         return [(self.dimensions[i], float(self.contributions[i])) for i in order]
+
+
+class Reason(NamedTuple):
+    """One thing that spoke for an answer.
+
+    Attributes
+    ----------
+    trait : str
+        A dimension of the signatures, or a seen class for methods that build classes from them.
+    direction : {"has", "lacks", "like"}
+        Whether the class has the trait, speaks by its absence, or resembles the seen class.
+    adds : float
+        What it adds to the score.
+    """
+
+    trait: str
+    direction: str
+    adds: float
+
+
+def name_reasons(
+    why: Explanation, signatures: Signatures, name: Any, n: int = 5
+) -> list[Reason] | None:
+    """Return what spoke most for a class, in words that a person can read.
+
+    Parameters
+    ----------
+    why : Explanation
+        Of the class, by a recognizer.
+    signatures : Signatures
+        The class table of the recognizer.
+    name : object
+        The class.
+    n : int, default=5
+        At most so many reasons.
+
+    Returns
+    -------
+    list of Reason or None
+        The largest first; None if the dimensions are numbered only, as those of an encoder are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from zslearn.signatures import Signatures
+    >>> table = Signatures(["zebra"], [[1.0, -2.0]], ["stripes", "swims"])
+    >>> why = Explanation.of(table.dimensions, np.array([0.5, 0.75]))
+    >>> [f"{one.direction} {one.trait}" for one in name_reasons(why, table, "zebra")]
+    ['lacks swims', 'has stripes']
+    """
+    semantic = tuple(why.dimensions) == signatures.dimensions
+    numbered = numbered_dimensions(why.dimensions) if semantic else set()
+    if len(numbered) == len(why.dimensions):
+        return None
+    # A score without deviations is a sum s·z: it begins from the class of zeros.
+    away = why.deviations
+    if away is None and semantic:
+        away = signatures[name]
+    order = np.argsort(-why.contributions, kind="stable").tolist()
+    found = [i for i in order if why.dimensions[i] not in numbered and why.contributions[i] > 0]
+    return [
+        Reason(
+            why.dimensions[i],
+            "like" if away is None else "lacks" if away[i] < 0 else "has",
+            float(why.contributions[i]),
+        )
+        for i in found[:n]
+    ]
+
+
+def numbered_dimensions(dimensions: Sequence[str]) -> set[str]:
+    """Return names that only count, minilm0, minilm1 and so on: nobody can read an embedding.
+
+    Examples
+    --------
+    >>> sorted(numbered_dimensions(["stripes", "d0", "d1", "group4"]))
+    ['d0', 'd1']
+    """
+    known = set(dimensions)
+    alone = {name for name in known if _NUMBERED.fullmatch(name)}
+    stems = Counter(name.rstrip(digits) for name in known if name[-1:].isdigit())
+    runs = [{f"{stem}{i}" for i in range(n)} for stem, n in stems.items() if n > 1]
+    return alone.union(*(run for run in runs if run <= known))

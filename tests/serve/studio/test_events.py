@@ -3,6 +3,9 @@
 import asyncio
 import json
 
+import msgspec
+
+from zslearn.serve.studio.edits import Kept
 from zslearn.serve.studio.session import Events
 
 
@@ -20,7 +23,7 @@ def test_every_tab_hears_of_every_change(visitor):
             assert (await anext(tab)).endswith(b"hello")
         change = asyncio.to_thread(
             visitor.session.change,
-            {"op": "delete", "class": 3, "what": "delete"},
+            msgspec.convert({"op": "delete", "class": 3, "what": "delete"}, Kept),
             final=True,
             by="tab one",
         )
@@ -56,7 +59,7 @@ def test_a_step_of_a_slider_that_was_overtaken_is_not_computed(visitor):
         studio, done = visitor.studio, []
 
         def step(number):
-            return studio.run_newest(lambda: done.append(number) or b"", {"class": 3}, False, "tab")
+            return studio.run_newest(lambda: done.append(number) or b"", 3, False, "tab")
 
         block = asyncio.Event()
         loop = asyncio.get_running_loop()

@@ -49,6 +49,15 @@ def test_classes_come_back_as_they_are(described, tmp_path):
         assert table[name].tolist() == row
 
 
+def test_names_that_a_spreadsheet_would_run_come_back_as_they_are(visitor, tmp_path):
+    odd = ["=1+1", "+x", "-x", "@x", "'=x", "''-x", "'x", "-5", "'-5", "zebra+"]
+    for name in odd:
+        visitor.edit("add", name=name, like=0)
+    path = tmp_path / "classes.csv"
+    path.write_bytes(taken(visitor, "classes.csv"))
+    assert list(Signatures.from_csv(path))[-len(odd) :] == odd
+
+
 def test_a_name_is_no_formula(visitor):
     visitor.edit("add", name='=HYPERLINK("http://evil.example")', like=0)
     rows = list(csv.reader(io.StringIO(taken(visitor, "classes.csv").decode())))

@@ -80,11 +80,15 @@ def test_hundreds_of_odd_requests_are_refused_or_answered(visitor):
     [
         ({"op": "add", "name": "x", "row": [float("inf")] * 20}, "not JSON"),
         ({"op": "add", "name": "x", "row": [0.5] * 19}, "a list of 20 numbers"),
-        ({"op": "add", "name": "x", "row": [1e31] * 20}, "numbers only"),
+        ({"op": "add", "name": "x", "row": [1e31] * 20}, "<= 1e+30"),
         ({"op": "add", "name": "y" * 201}, "1 to 200 printable letters"),
         ({"op": "add", "name": "a\nb"}, "printable"),
-        ({"op": "set", "class": 0, "changes": {"20": 1}}, "there is no dimension '20'"),
-        ({"op": "lam", "value": 0}, "positive"),
+        ({"op": "set", "class": 0, "changes": {"20": 1}}, "there is no dimension 20"),
+        ({"op": "lam", "value": 0}, "> 0"),
+        ({"op": []}, "op"),
+        ({"op": {}}, "op"),
+        ({"op": None}, "op"),
+        ({}, "op"),
         ({"op": "method", "method": "sea"}, "Did you mean"),
     ],
 )

@@ -1,14 +1,20 @@
 """One's own data: a folder of pictures encoded while the page waits, a store, a model."""
 
+import ast
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
+from tests.serve.studio.conftest import Visitor
 from zslearn.encoders import PictureStore
 from zslearn.encoders.pictures import read_rgb, write_png
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.persistence import save
 from zslearn.serve.studio import Source, finish_later, open_studio, prepare
 from zslearn.serve.studio.collection import draw_shape, shape_classes
+from zslearn.signatures import Signatures
 from zslearn.zero_shot import SAEClassifier
 
 pytest.importorskip("onnxruntime", reason="the extra images is not installed")
@@ -127,5 +133,49 @@ def test_a_failure_is_told_to_the_page(photos, tmp_path):
 def test_what_is_wrong_at_once_is_raised_at_once(tmp_path):
     (tmp_path / "p.project").write_bytes(b"x" * 5000)
     source = Source("shapes", project=tmp_path / "p.project")
-    with pytest.raises(InvalidInputError, match="is no project of the studio"):
+    with pytest.raises(InvalidInputError, match="is no file of edits"):
         finish_later(prepare(source), source, print)
+
+
+EVIL = 'x"""; open("pwned", "w"); """'
+EVIL_CLASSES = (
+    '\'); open("pwned", "w") #',
+    '"""; open("pwned", "w"); """',
+    '\\"\nopen("pwned", "w")\n#',
+    "{open('pwned', 'w')}",
+    "=1+1",
+)
+EVIL_TRAITS = ("'#", '"""', "a\nopen('pwned', 'w')", "\\", "{0}")
+
+
+def test_no_name_of_a_folder_class_trait_or_file_is_run_by_the_exported_lines(tmp_path):
+    rng = np.random.default_rng(0)
+    for place, name in enumerate(EVIL_CLASSES):
+        folder = tmp_path / EVIL / name
+        folder.mkdir(parents=True)
+        for i in range(3):
+            pixels = draw_shape(str(shape_classes()[0].names[place]), i, 48)
+            write_png(folder / f"{i}';open('pwned', 'w')#.png", pixels)
+    table = Signatures(EVIL_CLASSES[:4], rng.random((4, 5)), EVIL_TRAITS)
+    table.to_csv(tmp_path / "';#.csv")
+    source = Source(
+        str(tmp_path / EVIL), signatures=tmp_path / "';#.csv", project=tmp_path / "own.project"
+    )
+    studio = open_studio(source)
+    try:
+        visitor = Visitor(studio)
+        visitor.edit("add", name='"""#\\', like=0)
+        visitor.edit("set", **{"class": 1}, changes={"0": 0.5})
+        studio.session.wait()
+        (tmp_path / "model.py").write_bytes(visitor.get("export/model.py").content)
+        wanted = {one["id"]: one["name"] for one in visitor.json("state")["classes"]}
+        answers = [wanted[i] for i in visitor.packed("answers")[1]["answer"].tolist()]
+    finally:
+        studio.session.close()
+    program = "import runpy; print(runpy.run_path('model.py')['answers'].tolist())"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert ast.literal_eval(done.stdout) == answers
+    assert not (tmp_path / "pwned").exists()

@@ -14,7 +14,7 @@ import pytest
 from tests.serve.process import Fork
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.serve.studio.charts import unpack
-from zslearn.serve.studio.project import Project
+from zslearn.serve.studio.opening import open_project
 
 DATA = {"name": "shapes", "sha256": "ab"}
 
@@ -25,14 +25,14 @@ def path(tmp_path):
 
 
 def test_edits_come_back(path):
-    project = Project(path, DATA)
+    project = open_project(path, DATA)
     for number in range(4):
         project.add({"op": "add", "n": number})
     assert project.undo()
     assert project.undo()
     assert project.redo()
     project.close()
-    again = Project(path, DATA)
+    again = open_project(path, DATA)
     assert [e["n"] for e in again.edits().done] == [0, 1, 2]
     assert [e["n"] for e in again.edits().undone] == [3]
     again.add({"op": "add", "n": 9})
@@ -42,24 +42,24 @@ def test_edits_come_back(path):
 
 
 def test_a_second_program_is_refused(path):
-    project = Project(path, DATA)
+    project = open_project(path, DATA)
     with pytest.raises(InvalidInputError, match=r"another program has the project .* open; close"):
-        Project(path, DATA)
+        open_project(path, DATA)
     project.close()
-    Project(path, DATA).close()
+    open_project(path, DATA).close()
 
 
 def test_other_data_is_refused(path):
-    Project(path, DATA).close()
+    open_project(path, DATA).close()
     with pytest.raises(InvalidInputError, match="was made for shapes, not for these of birds"):
-        Project(path, {"name": "birds", "sha256": "cd"})
+        open_project(path, {"name": "birds", "sha256": "cd"})
 
 
 def test_what_is_no_project_is_refused_and_not_touched(path, tmp_path):
     path.write_bytes(b"not a data base at all, but long enough to be looked at" * 20)
     before = path.read_bytes()
-    with pytest.raises(InvalidInputError, match="is no project of the studio, or damaged"):
-        Project(path, DATA)
+    with pytest.raises(InvalidInputError, match="is no file of edits, or damaged"):
+        open_project(path, DATA)
     assert path.read_bytes() == before
     foreign = tmp_path / "foreign.sqlite"
     base = sqlite3.connect(foreign)
@@ -67,16 +67,16 @@ def test_what_is_no_project_is_refused_and_not_touched(path, tmp_path):
     base.commit()
     base.close()
     with pytest.raises(InvalidInputError, match="is an SQLite file of another program"):
-        Project(foreign, DATA)
+        open_project(foreign, DATA)
     base = sqlite3.connect(foreign)
     assert base.execute("SELECT name FROM sqlite_master").fetchall() == [("bills",)]
     base.close()
     with pytest.raises(MissingFileError, match="There is no folder"):
-        Project(tmp_path / "none" / "x.project", DATA)
+        open_project(tmp_path / "none" / "x.project", DATA)
 
 
 def test_a_damaged_project_is_refused(path):
-    project = Project(path, DATA)
+    project = open_project(path, DATA)
     for number in range(400):
         project.add({"op": "add", "n": number})
     project.close()
@@ -84,7 +84,58 @@ def test_a_damaged_project_is_refused(path):
     content[4096:] = bytes(len(content) - 4096)
     path.write_bytes(content)
     with pytest.raises(InvalidInputError, match=r"my\.project"):
-        Project(path, DATA)
+        open_project(path, DATA)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {},
+        {"op": "nix"},
+        {"op": ["add"]},
+        {"op": "rename", "class": 999, "name": "x", "what": "rename"},
+        {"op": "row", "class": 0, "row": [1.0], "what": "change"},
+        {"op": "row", "class": 0, "row": "x", "what": "change"},
+        {"op": "add", "class": 99, "name": 7, "row": [1.0] * 20, "what": "add"},
+    ],
+)
+def test_a_project_with_an_edit_that_cannot_be_made_is_refused_in_one_line(open_shapes, path, edit):
+    visitor = open_shapes(project=path)
+    visitor.session.project.add(edit)
+    visitor.session.close()
+    said = r"my\.project: edit 1 cannot be made .*; choose another --project"
+    with pytest.raises(InvalidInputError, match=said):
+        open_shapes(project=path)
+
+
+def test_a_project_of_today_is_taken_over_once(path, open_shapes):
+    row = open_shapes().json("classes/0")["row"]
+    identity = open_shapes(project=path).session.collection.identity()
+    path.unlink()
+    base = sqlite3.connect(path, isolation_level=None)
+    base.execute("PRAGMA journal_mode = WAL")
+    base.execute("CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+    base.execute(
+        "CREATE TABLE edits (number INTEGER PRIMARY KEY AUTOINCREMENT, edit TEXT NOT NULL, "
+        "undone INTEGER NOT NULL DEFAULT 0)"
+    )
+    facts = [("version", "1"), ("data", json.dumps(identity))]
+    base.executemany("INSERT INTO facts VALUES (?, ?)", facts)
+    base.execute(f"PRAGMA application_id = {0x7A736C73}")
+    made = {"op": "add", "class": 42, "name": "mine", "row": row, "what": "add mine"}
+    edits = [made, {"op": "rename", "class": 42, "name": "ours", "what": "rename mine"}]
+    edits.append({"op": "delete", "class": 0, "what": "delete it"})
+    base.executemany(
+        "INSERT INTO edits (edit, undone) VALUES (?, ?)",
+        [(json.dumps(edit), int(edit["op"] == "delete")) for edit in edits],
+    )
+    base.close()
+    for undo, redo in (("rename mine", "delete it"), ("add mine", "rename mine")):
+        visitor = open_shapes(project=path)
+        state = visitor.json("state")
+        assert (state["undo"], state["redo"]) == (undo, redo)
+        visitor.step("undo")
+        visitor.session.close()
 
 
 class Running:

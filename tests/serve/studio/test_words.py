@@ -8,7 +8,7 @@ pytest.importorskip("tokenizers", reason="the extra text is not installed")
 from tests.serve.studio.conftest import Visitor
 from zslearn.encoders import TextEncoder
 from zslearn.serve.studio.collection import Collection
-from zslearn.serve.studio.project import Project
+from zslearn.serve.studio.opening import open_project
 from zslearn.serve.studio.session import Session, Studio
 from zslearn.signatures import Signatures
 
@@ -30,7 +30,7 @@ def visitor(tmp_path):
     seen = tuple(TEXTS)
     collection = Collection("words", X.astype(np.float32), y, table, seen, train, first="sae")
     studio = Studio()
-    project = Project(tmp_path / "words.project", collection.identity())
+    project = open_project(tmp_path / "words.project", collection.identity())
     studio.open(Session(collection, project, studio.events))
     studio.session.wait()
     yield Visitor(studio)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -21,9 +20,9 @@ from zslearn.datasets.shapes import draw, place
 from zslearn.encoders.pictures import Pixels, encode_picture, read_rgb, scaled
 from zslearn.evaluation import GeneralizedProtocol
 from zslearn.exceptions import InvalidInputError
-from zslearn.serve.models import TEXT_ENCODER
 from zslearn.serve.responses import RequestError
 from zslearn.signatures import Signatures
+from zslearn.zero_shot.explanation import numbered_dimensions
 
 SIDE = 96
 CLUTTER = 4
@@ -84,8 +83,6 @@ WAITING = {
     ),
     "animals": ("horse", "rat"),
 }
-# What encoders of texts and words call their dimensions: "minilm12", "d_3", "17".
-_NUMBERED = re.compile(rf"({TEXT_ENCODER}|[dwv_]*)\d+")
 SHAPE_GROUPS = (("shape", 6), ("color", 8), ("texture", 4), ("size", 2))
 
 
@@ -146,7 +143,8 @@ class Collection:
     def named(self) -> NDArray[np.bool_]:
         """Whether the name of each dimension means something, and does not only number it."""
         names = self.signatures.dimensions
-        return np.array([_NUMBERED.fullmatch(name) is None for name in names], bool)
+        numbered = numbered_dimensions(names)
+        return np.array([name not in numbered for name in names], bool)
 
     def identity(self) -> dict[str, Any]:
         """Return what edits depend on: classes, attributes and features, not single samples."""

@@ -41,10 +41,10 @@ def classes_csv(session: Session) -> bytes:
     return written([["class", *table.dimensions], *rows])
 
 
-def selection_csv(session: Session, numbers: Any) -> bytes:
+def selection_csv(session: Session, numbers: Sequence[int]) -> bytes:
     """Return some samples with their answers as CSV."""
     n = session.collection.n
-    if not isinstance(numbers, list) or not all(type(i) is int and 0 <= i < n for i in numbers):
+    if not all(0 <= i < n for i in numbers):
         raise refuse(f"ids must be a list of samples, whole numbers from 0 to {n - 1}.")
     data, answers = session.collection, session.view.answers
     names = {one.id: one.name for one in session.view.state.classes.values()} | {NONE: NOTHING}
@@ -137,7 +137,8 @@ def python_lines(session: Session) -> bytes:
             "clf.fit(X[train], y[train])",
         ]
     lines = [
-        f'"""The model of a zslearn studio ({data.name}), made by zslearn {__version__}."""',
+        f'"""The model of a zslearn studio, made by zslearn {__version__}."""',
+        f"# Data: {data.name!r}",
         "",
         "import numpy as np",
         "",

@@ -40,6 +40,7 @@ from zslearn.exceptions import (
 from zslearn.model_selection import stratified_holdout
 from zslearn.persistence import load
 from zslearn.serve.application import create_app
+from zslearn.serve.edit_log import EditLog, Kind
 from zslearn.serve.settings import ServerSettings
 from zslearn.serve.studio.charts import feature_map
 from zslearn.serve.studio.collection import (
@@ -49,7 +50,6 @@ from zslearn.serve.studio.collection import (
     open_animals,
     open_shapes,
 )
-from zslearn.serve.studio.project import Project
 from zslearn.serve.studio.routes import studio_routes
 from zslearn.serve.studio.session import Session, Studio
 from zslearn.signatures import Signatures
@@ -318,6 +318,7 @@ def _recipe(folder: Path, signatures: Path | None) -> tuple[str, ...]:
 
 
 BUNDLED = ("shapes", "animals")
+PROJECT = Kind(0x7A736C73, "the project", "choose another --project")
 
 
 @dataclass(frozen=True)
@@ -356,7 +357,7 @@ class Gathered(NamedTuple):
     """What a session is made of."""
 
     collection: Collection
-    project: Project
+    project: EditLog
     model: Any
 
 
@@ -398,7 +399,33 @@ def gather(studio: Studio, source: Source) -> Gathered:
     collection = open_collection(source, model, partial(_report, studio))
     if model is not None:
         collection = with_model(collection, model, own_table=source.signatures is not None)
-    return Gathered(collection, Project(project_path(source), collection.identity()), model)
+    return Gathered(collection, open_project(project_path(source), collection.identity()), model)
+
+
+def open_project(path: Path, data: Mapping[str, Any]) -> EditLog:
+    """Open the project file, made if it is not there; one that was made for other data is refused.
+
+    Parameters
+    ----------
+    path : Path
+        The file; no second program can open it meanwhile.
+    data : mapping
+        Facts about the data, its name and a checksum.
+
+    Returns
+    -------
+    EditLog
+    """
+    project = EditLog(path, PROJECT, data, exclusive=True)
+    if project.facts != data:
+        project.close()
+        other = project.facts.get("name")
+        what = "other classes, attributes or features" if other == data.get("name") else other
+        raise InvalidInputError(
+            f"the project {path} was made for {what}, not for these of {data.get('name')}; choose "
+            "another --project."
+        )
+    return project
 
 
 def show(studio: Studio, gathered: Gathered) -> None:

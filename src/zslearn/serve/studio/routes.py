@@ -9,20 +9,24 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from zslearn.serve.responses import RequestError, json_response, read_json, refuse, write_json
+from zslearn.serve.openapi import JSON, read_body
+from zslearn.serve.responses import RequestError, json_response, write_json
 from zslearn.serve.state import read_request, server_of
 from zslearn.serve.studio import charts, exports, views
 from zslearn.serve.studio.collection import PICTURE
-from zslearn.serve.studio.requests import (
+from zslearn.serve.studio.edits import (
+    Edit,
+    Number,
+    Text,
+    Wish,
     read_changes,
     read_class,
     read_described,
-    read_edit,
-    read_text,
     vocabulary,
 )
 from zslearn.serve.studio.session import Session, Studio, View, closed
@@ -43,10 +47,30 @@ EXPORTED = {
     ".py": "text/x-python",
     ".zsl": "application/octet-stream",
 }
-# Edits that may need a fit, which is done beside the work on the board.
-FITTED = ("method", "compare", "lam")
 MOST_BODY = 4 * 2**20
 Answer = Callable[[Studio, Request], Awaitable[Response]]
+
+
+class Phrase(Struct):
+    """A description that is only to be understood."""
+
+    text: Text
+
+
+class Selection(Struct):
+    """Some samples."""
+
+    ids: list[int]
+
+
+class Intervention(Struct):
+    """Corrected semantics of a sample, by dimension."""
+
+    encoded: dict[int, Number]
+
+
+class Nothing(Struct):
+    """An object, whatever it holds."""
 
 
 def studio_routes(studio: Studio) -> list[BaseRoute]:
@@ -154,7 +178,7 @@ async def lam(studio: Studio, request: Request) -> Response:
 async def phrase(studio: Studio, request: Request) -> Response:
     """Send what is understood of a description, without changing anything."""
     session = studio.opened()
-    text = read_text((await read_object(request)).get("text"))
+    text = (await read_struct(request, Phrase)).text
 
     def understood() -> dict[str, Any]:
         words = vocabulary(session)
@@ -192,7 +216,7 @@ async def export(studio: Studio, request: Request) -> Response:
 
 async def selection(studio: Studio, request: Request) -> Response:
     """Send some samples as CSV."""
-    numbers = (await read_object(request)).get("ids")
+    numbers = (await read_struct(request, Selection)).ids
     content = await studio.run(exports.selection_csv, studio.opened(), numbers)
     return attachment("selection.csv", content)
 
@@ -226,8 +250,8 @@ async def sample(studio: Studio, request: Request) -> Response:
 async def intervene(studio: Studio, request: Request) -> Response:
     """Send the ranking of a sample whose semantics were corrected."""
     session, number = studio.opened(), number_in(request)
-    document = await read_object(request)
-    changes = read_changes(document.get("encoded"), session.collection.signatures.n_dimensions)
+    moved = (await read_struct(request, Intervention)).encoded
+    changes = dict(read_changes(moved, session.collection.signatures.n_dimensions))
     return json_response(await studio.run(views.intervened, session, number, changes))
 
 
@@ -244,23 +268,18 @@ async def picture(studio: Studio, request: Request) -> Response:
 async def edits(studio: Studio, request: Request) -> Response:
     """Change something, and send the answers after it."""
     session = studio.opened()
-    document = await read_object(request)
-    final = document.get("final", True)
-    if not isinstance(final, bool):
-        raise refuse("final must be true or false.")
+    asked = await read_struct(request, Wish)
     by = request.headers.get("x-tab", "")[:80]
-    if document.get("op") in FITTED:
-        wanted = read_edit(session, document)
-        if wanted["method"] is not None:
-            lam = wanted.get("value", session.kept.lam.get(wanted["method"]))
-            await server_of(request).pool.run(session.fit_ahead, wanted["method"], lam)
+    if (wanted := asked.fits(session)) is not None:
+        asked.made(session)
+        await server_of(request).pool.run(session.fit_ahead, *wanted)
 
     def change() -> bytes:
-        edit = read_edit(session, document)
-        view = session.change(edit, final=final, by=by)
+        edit = asked.made(session)
+        view = session.change(edit, final=asked.final, by=by)
         return answered(session, view, edit)
 
-    return packed(await studio.run_newest(change, document, final, by))
+    return packed(await studio.run_newest(change, asked.slider, asked.final, by))
 
 
 async def undo(studio: Studio, request: Request) -> Response:
@@ -282,16 +301,15 @@ async def events(studio: Studio, request: Request) -> Response:
     return StreamingResponse(stream, media_type="text/event-stream")
 
 
-def answered(session: Session, view: View, edit: dict[str, Any] | None) -> bytes:
+def answered(session: Session, view: View, edit: Edit | None) -> bytes:
     """Return the answers after an edit."""
-    number = -1 if edit is None else edit.get("class", -1)
+    number = getattr(edit, "id", -1)
     said: dict[str, Any] = {"class": number, "warnings": [], "nearest": []}
     one = view.state.described.get(number)
-    said["state_changed"] = edit is None or edit["op"] != "row"
     if one is not None:
         said["warnings"] = cautions(session, view, one)
         said["nearest"] = nearest(session, view, one)
-    changed = said.pop("state_changed")
+    changed = edit is None or edit.changes_state
     return views.answers_of(session, view, edit=said, state_changed=changed)
 
 
@@ -300,18 +318,15 @@ def packed(content: bytes) -> Response:
     return Response(content, media_type="application/octet-stream")
 
 
-async def read_object(request: Request) -> dict[str, Any]:
-    """Return the JSON object in a request."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
+async def read_struct(request: Request, kind: Any) -> Any:
+    """Return the JSON object in a request as a struct, or as one of several."""
+    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given != JSON:
         raise RequestError(415, "send JSON, with Content-Type: application/json.")
     body = await read_request(request)
     if len(body) > MOST_BODY:
         raise RequestError(413, f"the body has more than {MOST_BODY} bytes, the limit here.")
-    document = read_json(body)
-    if not isinstance(document, dict):
-        raise refuse("the body must be a JSON object.")
-    return document
+    return read_body(body, kind)
 
 
 def number_in(request: Request) -> int:
@@ -341,7 +356,7 @@ async def _picture(studio: Studio, request: Request, *, small: bool) -> Response
 
 async def _step(studio: Studio, request: Request, which: str) -> Response:
     session = studio.opened()
-    await read_object(request)
+    await read_struct(request, Nothing)
     by = request.headers.get("x-tab", "")[:80]
     view = await studio.run(session.step, which, by)
     return packed(await studio.run(answered, session, view, None))

@@ -15,21 +15,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from zslearn._files import first_line
-from zslearn.exceptions import user_data
+from zslearn.exceptions import InvalidInputError, user_data
+from zslearn.serve.edit_log import EditLog
 from zslearn.serve.responses import RequestError, refuse, write_json
 from zslearn.serve.settings import Limits
 from zslearn.serve.studio.board import Answers, Board, count_answers
 from zslearn.serve.studio.charts import make_map, pack
 from zslearn.serve.studio.collection import Collection, Thumbnails
-from zslearn.serve.studio.edits import State, applied, begin, replayed
+from zslearn.serve.studio.edits import Edit, State, begin, replayed
 from zslearn.serve.studio.methods import MODEL, Fitted, Methods
-from zslearn.serve.studio.project import Project
 from zslearn.serve.work import WorkPool
 from zslearn.zero_shot import ZeroShotClassifier
 
@@ -117,7 +118,7 @@ class Session:
     ----------
     collection : Collection
         The samples.
-    project : Project
+    project : EditLog
         Where edits are kept.
     events : Events
         Who is told.
@@ -130,7 +131,7 @@ class Session:
     def __init__(
         self,
         collection: Collection,
-        project: Project,
+        project: EditLog,
         events: Events,
         *,
         folder: Path | None = None,
@@ -153,20 +154,20 @@ class Session:
         self.start = begin(table, map(str, seen), labels, first)
         self._ranges = self._find_ranges()
         self._label_names, self._label_of = _numbered(collection)
-        self.kept = replayed(self.start, self._usable(project.edits().done))
+        self.kept = self._replayed()
         self.view = self._shown(self.kept, 1)
         self._later(self._calibrate, self.kept.method)
 
     # ---- changes
 
-    def change(self, edit: Mapping[str, Any], *, final: bool, by: str) -> View:
+    def change(self, edit: Edit, *, final: bool, by: str) -> View:
         """Apply an edit; a final one is in the project file before this returns."""
         with self._lock:
-            state = applied(self.kept, edit)
+            state = edit.apply(self.kept)
             self._prepare(state)
             view = self._shown(state, self.view.revision + 1)
             if final:
-                self.project.add(dict(edit))
+                self.project.add(msgspec.to_builtins(edit))
                 self.kept = state
             return self._show(view, by)
 
@@ -175,7 +176,7 @@ class Session:
         with self._lock:
             if not (self.project.undo() if which == "undo" else self.project.redo()):
                 raise RequestError(409, f"there is nothing to {which}.")
-            self.kept = replayed(self.start, self._usable(self.project.edits().done))
+            self.kept = self._replayed()
             self._prepare(self.kept)
             return self._show(self._shown(self.kept, self.view.revision + 1), by)
 
@@ -261,10 +262,14 @@ class Session:
 
     # ---- behind
 
-    def _usable(self, edits: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Leave out edits that name methods which are not offered now."""
+    def _replayed(self) -> State:
+        """Return the state after all edits but those that name methods not offered now."""
         offered = self.methods.offered
-        return [e for e in edits if e.get("method") is None or e["method"] in offered]
+        done = [e for e in self.project.edits().done if e.get("method") in (None, *offered)]
+        try:
+            return replayed(self.start, done)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{self.project.path}: {error}") from error
 
     def _lam(self, method: str, state: State) -> float | None:
         return state.lam.get(method)
@@ -475,10 +480,10 @@ class Studio:
         return await self._pool.run(work, *args)
 
     async def run_newest(
-        self, work: Callable[[], bytes], document: dict[str, Any], final: bool, by: str
+        self, work: Callable[[], bytes], slider: int | None, final: bool, by: str
     ) -> bytes:
         """Do an edit, unless it is a step of a slider and a later one waits already."""
-        key = by, document.get("class") if isinstance(document.get("class"), int) else None
+        key = by, slider
         ticket = self._newest[key] = self._newest.get(key, 0) + 1
 
         def unless_newer() -> bytes:

@@ -10,7 +10,9 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 
-from zslearn.serve.running import DrainingServer, listen
+import uvicorn
+
+from zslearn.serve.running import ServerConfig, listen
 from zslearn.serve.studio import Source, StudioSettings, make_app, prepare
 from zslearn.serve.studio.opening import finish
 
@@ -30,7 +32,8 @@ class RunningStudio:
         settings = StudioSettings({}, port=port)
         self.socket = listen(settings)
         self.port = self.socket.getsockname()[1]
-        self.server = DrainingServer(make_app(settings, self.studio))
+        config = ServerConfig(make_app(settings, self.studio), settings)
+        self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, args=([self.socket],))
         self.thread.start()
 
