@@ -90,4 +90,4 @@ def test_the_target_is_checked_before_any_work(run, refused, classes, tmp_path):
 
 def test_an_unknown_encoder_is_one_line(refused, classes, tmp_path):
     line = refused("describe", classes, "--out", tmp_path / "o.csv", "--encoder", "bert")
-    assert "There is no text model 'bert'; choose 'minilm'" in line
+    assert "there is no text encoder 'bert'; choose 'minilm'" in line

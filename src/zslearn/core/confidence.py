@@ -1,4 +1,9 @@
-"""How sure an answer is: measures made of the scores of one sample."""
+"""How sure an answer is: measures of it, the temperature of probabilities, and when to refuse.
+
+`confidence_measures` are made of the scores of one sample; `fit_confidence` learns from samples of
+known class to tell right answers by them. `fit_temperature` makes probabilities as high as answers
+are right, and the thresholds say below which confidence a sample gets no answer.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +16,12 @@ from scipy.optimize import brentq
 from scipy.special import expit, softmax, xlogy
 from sklearn.linear_model import LogisticRegression
 
+Floats = NDArray[np.float64]
+
 # Columns of `confidence_measures`.
 MEASURES = ("score", "lead", "margin", "probability", "entropy")
+# The search covers this many powers of e on both sides of the spread of the scores.
+_REACH = 10.0
 
 
 def confidence_measures(scores: NDArray[Any], temperature: float) -> NDArray[np.float64]:
@@ -71,6 +80,7 @@ def fit_confidence(
     ndarray of shape (n_measures + 1,)
         Coefficients of the measures as they are, and the intercept.
     """
+    # Standardized for the penalty of the regression, then written for the measures as they are.
     center, scale = measures.mean(axis=0), measures.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     model = LogisticRegression(max_iter=1000)
@@ -98,10 +108,6 @@ def learned_confidence(
     return expit(measures @ coefficients[:-1] + coefficients[-1])
 
 
-# The search covers this many powers of e on both sides of the spread of the scores.
-_REACH = 10.0
-
-
 class LabeledScores(NamedTuple):
     """Scores of samples whose class is known.
 
@@ -118,31 +124,6 @@ class LabeledScores(NamedTuple):
     scores: NDArray[Any]
     truth: NDArray[np.intp]
     weights: NDArray[np.float64]
-
-
-def overconfidence(part: LabeledScores, temperature: float) -> float:
-    """Return how much the mean probability of the answers exceeds their accuracy.
-
-    The accuracy is drawn towards chance by one sample, so that it is below one and a temperature
-    exists where every answer is right.
-
-    Parameters
-    ----------
-    part : LabeledScores
-        n samples.
-    temperature : float
-        Above 0; answers are the softmax of scores divided by it.
-
-    Returns
-    -------
-    float
-        Falls as the temperature rises.
-    """
-    n, n_candidates = part.scores.shape
-    sure = softmax(part.scores / temperature, axis=1).max(axis=1)
-    right = part.scores.argmax(axis=1) == part.truth
-    accuracy = (n * np.average(right, weights=part.weights) + 1 / n_candidates) / (n + 1)
-    return float(np.average(sure, weights=part.weights) - accuracy)
 
 
 def fit_temperature(parts: Sequence[LabeledScores]) -> float:
@@ -180,13 +161,36 @@ def fit_temperature(parts: Sequence[LabeledScores]) -> float:
     def excess(log_temperature: float) -> float:
         return float(np.mean([overconfidence(part, np.exp(log_temperature)) for part in parts]))
 
+    # Overconfidence falls as the temperature rises, so that there is one root.
     low, high = np.log(spread) - _REACH, np.log(spread) + _REACH
     if excess(low) <= 0 or excess(high) >= 0:
         return float(np.exp(low if excess(low) <= 0 else high))
     return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
 
 
-Floats = NDArray[np.float64]
+def overconfidence(part: LabeledScores, temperature: float) -> float:
+    """Return how much the mean probability of the answers exceeds their accuracy.
+
+    The accuracy is drawn towards chance by one sample, so that it is below one and a temperature
+    exists where every answer is right.
+
+    Parameters
+    ----------
+    part : LabeledScores
+        n samples.
+    temperature : float
+        Above 0; answers are the softmax of scores divided by it.
+
+    Returns
+    -------
+    float
+        Falls as the temperature rises.
+    """
+    n, n_candidates = part.scores.shape
+    sure = softmax(part.scores / temperature, axis=1).max(axis=1)
+    right = part.scores.argmax(axis=1) == part.truth
+    accuracy = (n * np.average(right, weights=part.weights) + 1 / n_candidates) / (n + 1)
+    return float(np.average(sure, weights=part.weights) - accuracy)
 
 
 def threshold_for_share(confidence: Floats, weights: Floats, share: float) -> float:
@@ -214,6 +218,7 @@ def threshold_for_share(confidence: Floats, weights: Floats, share: float) -> fl
     """
     values, place = np.unique(confidence, return_inverse=True)
     mass = np.bincount(place, weights=weights)
+    # Mass strictly below each value; a hair more than the share is allowed, for rounding.
     below = np.cumsum(mass) - mass
     return float(values[np.flatnonzero(below <= share * mass.sum() * (1 + 1e-12))[-1]])
 

@@ -1,4 +1,9 @@
-"""Descent over shuffled mini-batches, shared by every method that learns step by step."""
+"""Descent over shuffled mini-batches, and small networks to descend with, in plain numpy.
+
+A method brings its parameters as a dict of arrays and a loss with its gradient; `descend` shuffles,
+steps (`Stepper`), judges after each epoch and returns the best it met. Layers with rectified units
+give outputs and gradients (`forward`, `backward`); distances between rows have theirs below.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,6 @@ from zslearn._parameters import Either, Flag, Number, Whole, check_parameters
 Array = NDArray[Any]
 Parameters = dict[str, Array]
 Loss = Callable[[Parameters, NDArray[np.intp]], tuple[float, Parameters]]
-
 STEPS = ("sgd", "adagrad", "adam")
 
 
@@ -88,47 +92,6 @@ class Trace:
     best_epoch: int
 
 
-class Stepper:
-    """State of one step rule; `move` changes the parameters in place."""
-
-    def __init__(self, how: Descent, parameters: Parameters) -> None:
-        self.how = how
-        self.count = 0
-        self.first = {name: np.zeros_like(value) for name, value in parameters.items()}
-        self.second = {name: np.zeros_like(value) for name, value in parameters.items()}
-
-    def move(self, parameters: Parameters, gradients: Parameters) -> None:
-        """Take one step down; parameters without a gradient stay."""
-        self.count += 1
-        rule = {"sgd": self._sgd, "adagrad": self._adagrad, "adam": self._adam}[self.how.step]
-        for name, gradient in gradients.items():
-            value = parameters[name]
-            if self.how.weight_decay:
-                value *= 1.0 - min(1.0, self.how.learning_rate * self.how.weight_decay)
-            value -= self.how.learning_rate * rule(name, gradient)
-
-    def _sgd(self, name: str, gradient: Array) -> Array:
-        """Heavy-ball momentum (Polyak 1964)."""
-        self.first[name] *= self.how.momentum
-        self.first[name] += gradient
-        return self.first[name]
-
-    def _adagrad(self, name: str, gradient: Array) -> Array:
-        """Duchi, Hazan and Singer, JMLR 2011."""
-        self.second[name] += gradient * gradient
-        return gradient / (np.sqrt(self.second[name]) + 1e-8)
-
-    def _adam(self, name: str, gradient: Array) -> Array:
-        """Kingma and Ba, ICLR 2015, with β₂ = 0.999."""
-        first, second = self.first[name], self.second[name]
-        first *= self.how.momentum
-        first += (1.0 - self.how.momentum) * gradient
-        second *= 0.999
-        second += 0.001 * gradient * gradient
-        mean = first / (1.0 - self.how.momentum**self.count)
-        return mean / (np.sqrt(second / (1.0 - 0.999**self.count)) + 1e-8)
-
-
 def descend(
     start: Parameters,
     loss: Loss,
@@ -189,7 +152,7 @@ def descend(
             best, best_epoch = reached, epoch
         else:
             values.append(float(validate(reached)))
-            if values[-1] > max(values[:-1], default=-np.inf):
+            if values[-1] > max(values[:-1], default=-np.inf):  # the first of equally good ones
                 best, best_epoch = _copied(reached), epoch
         if progress is not None:
             progress(epoch, mean_loss, values[-1] if values else None)
@@ -198,15 +161,11 @@ def descend(
     return Trace(_copied(best), losses, values, best_epoch)
 
 
-def batch_size_for(n_rows: int) -> int:
-    """Return a batch size that gives small data at least about 32 steps per epoch."""
-    return int(np.clip(n_rows // 32, 16, 256))
-
-
 def _epoch(
     parameters: Parameters, loss: Loss, n_rows: int, stepper: Stepper, rng: np.random.RandomState
 ) -> tuple[float, Parameters]:
     """Run one pass and return its mean loss and the parameters it reached."""
+    # Their mean over the steps (Polyak and Juditsky 1992), or the last ones.
     order = rng.permutation(n_rows)
     starts = range(0, n_rows, int(stepper.how.batch_size))
     total = 0.0
@@ -226,6 +185,54 @@ def _epoch(
 
 def _copied(parameters: Parameters) -> Parameters:
     return {name: value.copy() for name, value in parameters.items()}
+
+
+def batch_size_for(n_rows: int) -> int:
+    """Return a batch size that gives small data at least about 32 steps per epoch."""
+    return int(np.clip(n_rows // 32, 16, 256))
+
+
+class Stepper:
+    """State of one step rule; `move` changes the parameters in place."""
+
+    def __init__(self, how: Descent, parameters: Parameters) -> None:
+        self.how = how
+        self.count = 0
+        # Mean gradient ("adam") or last step ("sgd"), and sum or mean of squared gradients.
+        self.first = {name: np.zeros_like(value) for name, value in parameters.items()}
+        self.second = {name: np.zeros_like(value) for name, value in parameters.items()}
+
+    def move(self, parameters: Parameters, gradients: Parameters) -> None:
+        """Take one step down; parameters without a gradient stay."""
+        self.count += 1
+        rule = {"sgd": self._sgd, "adagrad": self._adagrad, "adam": self._adam}[self.how.step]
+        for name, gradient in gradients.items():
+            value = parameters[name]
+            if self.how.weight_decay:  # decoupled from the gradient (Loshchilov and Hutter 2019)
+                value *= 1.0 - min(1.0, self.how.learning_rate * self.how.weight_decay)
+            value -= self.how.learning_rate * rule(name, gradient)
+
+    def _sgd(self, name: str, gradient: Array) -> Array:
+        """Heavy-ball momentum (Polyak 1964)."""
+        self.first[name] *= self.how.momentum
+        self.first[name] += gradient
+        return self.first[name]
+
+    def _adagrad(self, name: str, gradient: Array) -> Array:
+        """Duchi, Hazan and Singer, JMLR 2011."""
+        self.second[name] += gradient * gradient
+        return gradient / (np.sqrt(self.second[name]) + 1e-8)
+
+    def _adam(self, name: str, gradient: Array) -> Array:
+        """Kingma and Ba, ICLR 2015, with β₂ = 0.999."""
+        first, second = self.first[name], self.second[name]
+        first *= self.how.momentum
+        first += (1.0 - self.how.momentum) * gradient
+        second *= 0.999
+        second += 0.001 * gradient * gradient
+        # Both means begin at zero, which the divisions undo.
+        mean = first / (1.0 - self.how.momentum**self.count)
+        return mean / (np.sqrt(second / (1.0 - 0.999**self.count)) + 1e-8)
 
 
 def start_layers(
@@ -284,7 +291,7 @@ def forward(
     for i in range(n_layers):
         Z = outputs[-1] @ parameters[f"{name}_W{i}"] + parameters[f"{name}_b{i}"]
         if i < n_layers - 1:
-            Z = np.maximum(Z, slope * Z)
+            Z = np.maximum(Z, slope * Z)  # rectified, or leaky; holds for slopes below 1
         outputs.append(np.maximum(Z, 0.0) if relu_last and i == n_layers - 1 else Z)
     return outputs
 
@@ -305,6 +312,7 @@ def backward(
     last = len(outputs) - 2
     G = gradient
     for i in range(last, -1, -1):
+        # Of Z = X W + b: ∂/∂W = Xᵀ G, ∂/∂b = Σ G and ∂/∂X = G Wᵀ. A unit at 0 passes nothing on.
         if relu_last or i < last:
             G = G * (outputs[i + 1] > 0)
         found[f"{name}_W{i}"] = outputs[i].T @ G
@@ -316,12 +324,14 @@ def backward(
 
 def squared_distances(P: Array, Q: Array) -> Array:
     """Return ‖p_i − q_j‖² of every pair of rows."""
+    # ‖p‖² + ‖q‖² − 2 p·q, which rounding can leave below zero.
     squares = np.einsum("ij,ij->i", P, P)[:, None] + np.einsum("ij,ij->i", Q, Q)
     return np.maximum(squares - 2.0 * P @ Q.T, 0.0)
 
 
 def distance_gradients(P: Array, Q: Array, G: Array) -> tuple[Array, Array]:
     """Return the gradients in P and Q of a loss whose gradient in ‖p_i − q_j‖² is G."""
+    # ∂‖p_i − q_j‖² / ∂p_i = 2 (p_i − q_j)
     dP = 2.0 * (P * G.sum(axis=1)[:, None] - G @ Q)
     dQ = 2.0 * (Q * G.sum(axis=0)[:, None] - G.T @ P)
     return dP, dQ

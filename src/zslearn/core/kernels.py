@@ -1,4 +1,10 @@
-"""Gaussian kernels between signatures, and ridge regression with them."""
+"""Gaussian kernels between signatures, ridge regression with them, and what a dimension adds.
+
+Three users: prototype regression (`SignatureKernels`, `ridge_weights`: relative distances by
+semantic space, of signatures and of their signed roots), EXEM and GFZSL (`rbf`, `kernel_ridge`: one
+width in units of the mean distance), and explanations (`mixture_contributions`: a score split by
+semantic dimension, through the kernel).
+"""
 
 from __future__ import annotations
 
@@ -72,6 +78,7 @@ def ridge_weights(K: Array, k: Array, ridges: Array) -> Array:
     -------
     ndarray of shape (n_ridges, n_new, n_known)
     """
+    # k U (e + γ)⁻¹ Uᵀ with K = U diag(e) Uᵀ
     e, U = np.linalg.eigh(K)
     rotated = k @ U
     return np.stack([(rotated / (np.maximum(e, 0.0) + ridge)) @ U.T for ridge in ridges])
@@ -135,6 +142,7 @@ class SignatureDistances:
 
 def distance_unit(seen: Array) -> float:
     """Mean squared distance between two classes, the unit of kernel widths; 1 if there is none."""
+    # The mean over pairs of ‖a − b‖² is 2 Σ ‖a − mean‖² / (n − 1).
     n = len(seen)
     spread = float(((seen - seen.mean(axis=0)) ** 2).sum())
     # Up to rounding, all classes are the same point.
@@ -313,6 +321,7 @@ def deviations_from_mean(s: Array, kernel: SignatureKernel) -> Array:
 
 def _gradients(pull: Array, line: Array, U: Array, width: float) -> Array:
     """Sum over the seen classes of pull · ∂ exp(-‖v - u‖² / width) / ∂v, per unit of exp(…)."""
+    # ∂ exp(−‖v − u‖² / w) / ∂v = 2 (u − v) / w · exp(…)
     return np.asarray(2 * (pull @ U - pull.sum(axis=1)[:, None] * line) / width)
 
 

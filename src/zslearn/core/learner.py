@@ -1,4 +1,10 @@
-"""The public protocol "I learn from moments": what to gather, and learning from it."""
+"""The public protocol "I learn from moments": what to gather, what was gathered, and folds of it.
+
+A `MomentLearner` says by a `MomentPlan` what it wants of the data. Whoever reads them, in memory
+(`gather_rows`), as a stream or on a cluster (`zslearn.core.moment_pass`), returns `FoldedMoments`:
+moments in parts that add up, and rows to judge models by. One fold of them is a `FoldMoments`; it
+learns from the total less its own part, so that cross-validation reads the data once.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +24,9 @@ from zslearn.exceptions import InvalidInputError
 
 # Rows kept for choosing parameters, of all classes together.
 VALIDATION_ROWS = 20_000
+# Rows copied at a time where those of a fold are picked out.
+_ROWS_AT_ONCE = 65536
+Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
 @dataclass(frozen=True)
@@ -133,11 +142,6 @@ class MomentLearner(ABC):
         """
 
 
-Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-
-_ROWS_AT_ONCE = 65536
-
-
 @dataclass(frozen=True)
 class FoldMoments:
     """What a fold learns from, and the rows it holds out.
@@ -242,6 +246,7 @@ class FoldedMoments:
         """Rows of X that each fold holds out; none without rows."""
         if self.held_out or self.y is None:
             return self.held_out
+        # A stream holds out whole classes: those of the fold's own part.
         return tuple(np.flatnonzero(np.isin(self.y, part.classes)) for part in self.parts)
 
     def fold(self, number: int, spared: NDArray[np.intp] | None = None) -> FoldMoments:
@@ -267,12 +272,14 @@ class FoldedMoments:
         part, rows = self.parts[number], self.fold_rows[number]
         known = np.empty(0, np.intp) if spared is None else np.setdiff1d(spared, rows)
         truth = np.searchsorted(part.classes, self.y[rows])
+        # Where the fold's rows lie: in X, or stacked behind one another in the smaller space.
         X = self.X
         places: tuple[NDArray[np.intp], NDArray[np.intp]] = (rows, known)
         spanned = self._spanned(np.concatenate([rows, known]))
         if spanned is None:
             train = self.total - part
-            train = train - self._moments_of(known) if len(known) else train
+            if len(known):
+                train = train - _moments_of_rows(self.X, self.y, known, self.weights)
         else:
             train, X = spanned
             places = np.arange(len(rows)), len(rows) + np.arange(len(known))
@@ -291,15 +298,10 @@ class FoldedMoments:
     def _weights_of(self, rows: NDArray[np.intp]) -> NDArray | None:
         return None if self.weights is None else self.weights[rows]
 
-    def _moments_of(self, rows: NDArray[np.intp]) -> Moments:
-        """Moments of some of the rows kept."""
-        labels: Any = self.y
-        return _moments_of_rows(self.X, labels, rows, self.weights)
-
     def _spanned(self, rows: NDArray[np.intp]) -> tuple[Moments, NDArray] | None:
         """Moments of all rows but some, and those, in the space of the others, if it is smaller."""
         if not (self.held_out and isinstance(self.X, np.ndarray)) or self.y is None:
-            return None
+            return None  # only a sample of the rows was kept
         if self.whole_space:
             return None
         if len(self.X) - len(rows) >= self.X.shape[1]:
@@ -337,16 +339,21 @@ class FoldedMoments:
 
     def named(self, names: NDArray, plan: MomentPlan | None = None) -> FoldedMoments:
         """Return the same with ``names[label]`` in place of each label."""
+        parts = []
+        for part in self.parts:
+            labels = names[part.classes]
+            order = np.argsort(labels)  # moments keep their classes sorted
+            counts, sums = part.counts[order], part.sums[order]
+            parts.append(replace(part, classes=labels[order], counts=counts, sums=sums))
         y = None if self.y is None else names[self.y]
-        return replace(
-            self, parts=tuple(_named(part, names) for part in self.parts), y=y, plan=plan
-        )
+        return replace(self, parts=tuple(parts), y=y, plan=plan)
 
     def __add__(self, other: FoldedMoments) -> FoldedMoments:
         if not isinstance(other, FoldedMoments):
             return NotImplemented
         plan = _common_plan(self, other)
         if plan.by_class:
+            # Parts are single classes, and either side may have met others.
             known = {part.classes.item(): part for part in self.parts}
             for part in other.parts:
                 label = part.classes.item()
@@ -355,6 +362,44 @@ class FoldedMoments:
         else:
             parts = tuple(a + b for a, b in zip(self.parts, other.parts, strict=True))
         return FoldedMoments(parts, *_merged_rows(self, other, plan.rows_per_class), plan=plan)
+
+
+def _common_plan(a: FoldedMoments, b: FoldedMoments) -> MomentPlan:
+    if a.plan is None or b.plan is None:
+        raise InvalidInputError(
+            "only results gathered by a plan can be added; add the moments themselves by +."
+        )
+    if a.plan.facts() != b.plan.facts():
+        raise InvalidInputError(
+            "parts gathered by different plans cannot be added: the method, its parameters, the "
+            "classes and validation_rows must be the same. To choose parameters, pass all training "
+            "classes as classes= for every part."
+        )
+    return a.plan
+
+
+def _merged_rows(a: FoldedMoments, b: FoldedMoments, per_class: int) -> tuple[Any, Any, Any]:
+    """Rows kept from both, cut to the number wanted."""
+    # Keys depend on the rows alone, so that this is the sample that one pass would have kept.
+    given = [part for part in (a, b) if part.X is not None and len(part.X)]
+    if len(given) < 2:
+        kept = given[0] if given else a
+        return kept.X, kept.y, kept.keys
+    X, y, keys = (
+        np.concatenate([getattr(part, name) for part in given]) for name in ("X", "y", "keys")
+    )
+    chosen = smallest_keys(y, keys, per_class)
+    return X[chosen], y[chosen], keys[chosen]
+
+
+def smallest_keys(y: NDArray, keys: NDArray[np.uint64], most: int) -> NDArray[np.intp]:
+    """Rows with the smallest keys of each class, sorted by class and key."""
+    _, index = np.unique(y, return_inverse=True)
+    order = np.lexsort((keys, index))
+    # Rank of each row within its class: its place less that of the first row of the class.
+    starts = np.flatnonzero(np.diff(index[order], prepend=-1))
+    rank = np.arange(len(y)) - np.repeat(starts, np.diff(starts, append=len(y)))
+    return order[rank < most]
 
 
 def gather_rows(
@@ -420,6 +465,7 @@ def _moments_of_rows(
 
 def _moments_of_triangle(L: NDArray, labels: NDArray, weights: NDArray | None) -> Moments:
     """Moments of the rows of a lower triangular matrix."""
+    # Sums by a one-hot product, Gram matrix by the structure of L.
     classes, index = np.unique(labels, return_inverse=True)
     counts = np.bincount(index, weights).astype(np.float64)
     member = (classes[:, None] == labels).astype(np.float64)
@@ -427,46 +473,3 @@ def _moments_of_triangle(L: NDArray, labels: NDArray, weights: NDArray | None) -
         return Moments(classes, counts, member @ L, triangle_gram(L), np.zeros(len(L)))
     gram = triangle_gram(np.sqrt(weights)[:, None] * L)  # as triangular as L
     return Moments(classes, counts, (member * weights) @ L, gram, np.zeros(len(L)))
-
-
-def _named(part: Moments, names: NDArray) -> Moments:
-    """Put class names in place of positions, and the classes in the order of their names."""
-    labels = names[part.classes]
-    order = np.argsort(labels)
-    return replace(part, classes=labels[order], counts=part.counts[order], sums=part.sums[order])
-
-
-def _common_plan(a: FoldedMoments, b: FoldedMoments) -> MomentPlan:
-    if a.plan is None or b.plan is None:
-        raise InvalidInputError(
-            "only results gathered by a plan can be added; add the moments themselves by +."
-        )
-    if a.plan.facts() != b.plan.facts():
-        raise InvalidInputError(
-            "parts gathered by different plans cannot be added: the method, its parameters, the "
-            "classes and validation_rows must be the same. To choose parameters, pass all training "
-            "classes as classes= for every part."
-        )
-    return a.plan
-
-
-def _merged_rows(a: FoldedMoments, b: FoldedMoments, per_class: int) -> tuple[Any, Any, Any]:
-    """Rows kept from both, cut to the number wanted."""
-    given = [part for part in (a, b) if part.X is not None and len(part.X)]
-    if len(given) < 2:
-        kept = given[0] if given else a
-        return kept.X, kept.y, kept.keys
-    X, y, keys = (
-        np.concatenate([getattr(part, name) for part in given]) for name in ("X", "y", "keys")
-    )
-    chosen = smallest_keys(y, keys, per_class)
-    return X[chosen], y[chosen], keys[chosen]
-
-
-def smallest_keys(y: NDArray, keys: NDArray[np.uint64], most: int) -> NDArray[np.intp]:
-    """Rows with the smallest keys of each class, sorted by class and key."""
-    _, index = np.unique(y, return_inverse=True)
-    order = np.lexsort((keys, index))
-    starts = np.flatnonzero(np.diff(index[order], prepend=-1))
-    rank = np.arange(len(y)) - np.repeat(starts, np.diff(starts, append=len(y)))
-    return order[rank < most]

@@ -2,7 +2,8 @@
 
 With rows as samples ``G = XᵀX``, ``A = Σ n_c s_c s_cᵀ`` and ``C = Σ s_c sum_cᵀ``. Every function
 returns the vector in feature space of each candidate, so a path of models is judged
-without ever forming one; applied to the identity matrix it gives the map itself.
+without ever forming one; applied to the identity matrix it gives the map itself. At the end are the
+units in which penalties are scale-free, and the grid of λ laid in them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._parameters import Number, Numbers, check_value
-from zslearn.core import sylvester
 from zslearn.core.moments import Moments
 from zslearn.core.sylvester import (
     Method,
@@ -21,11 +21,15 @@ from zslearn.core.sylvester import (
     Tridiagonal,
     class_spectrum,
     prepare,
+    relative_lam,
     scipy_matmul,
 )
 from zslearn.exceptions import InvalidInputError
 
 Array = NDArray[np.float64]
+
+# Scale-free values λ tr(G) / tr(A) that a search covers.
+RELATIVE_LAMS = np.logspace(-4, 4, 30)
 
 
 def autoencoder_equation(
@@ -108,6 +112,7 @@ def bilinear(
     gammas, lams = penalties
     # Yᵀ X: row c is the sum of class c and `negative` times the sums of all other classes.
     targets = (1.0 - negative) * moments.sums + negative * moments.sums.sum(axis=0)
+    # (SᵀS + λ I)⁻¹ = V (σ² + λ)⁻¹ Vᵀ on the span of the signatures, where rows and cross lie.
     _, sigma, Vt = np.linalg.svd(seen, full_matrices=False)
     codes, cross = rows @ Vt.T, Vt @ (seen.T @ targets)
     reduction = _reduced(moments.gram)
@@ -122,6 +127,7 @@ def _reduced(G: Array) -> Reduction:
 
 def _shifted_solutions(reduction: Reduction, parts: list[Array], gammas: Array) -> Array:
     """Solve ``Z (R + γ I) = T`` for every γ and every T, back in feature space."""
+    # All systems side by side: one reduction, one way back for all of them.
     T = np.concatenate(parts)
     solved = [reduction.solve(T, np.full(len(T), gamma), 1.0) for gamma in gammas]
     restored = reduction.restore(np.concatenate(solved))
@@ -136,10 +142,6 @@ def mean_eigenvalue(gram: Array) -> float:
             "all features or all signatures are zero, so there is nothing to learn from them."
         )
     return value
-
-
-# Scale-free values λ tr(G) / tr(A) that a search covers.
-RELATIVE_LAMS = np.logspace(-4, 4, 30)
 
 
 def lam_grid(lams: ArrayLike | None, moments: Moments, signatures: NDArray) -> NDArray:
@@ -171,5 +173,6 @@ def checked_lams(lams: ArrayLike) -> NDArray:
 
 def unit_lam(moments: Moments, signatures: NDArray) -> float:
     """Return the λ whose scale-free value is one for these moments."""
+    # tr(A) = Σ n_c ‖s_c‖²
     A_trace = float(moments.counts @ np.einsum("ij,ij->i", signatures, signatures))
-    return sylvester.relative_lam(A_trace, float(np.trace(moments.gram)))
+    return relative_lam(A_trace, float(np.trace(moments.gram)))

@@ -20,6 +20,11 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
 
 Array = NDArray[np.float64]
+Loss = Callable[[NDArray], tuple[float, NDArray]]
+Progress = Callable[[int, float], None]  # takes the iteration and its loss
+
+# The intercept is practically free; a tiny penalty keeps its optimum finite.
+_INTERCEPT_PENALTY = 1e-8
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,7 @@ class Axes:
         n, d = X.shape
         mean = X.mean(axis=0, dtype=np.float64)
         centered = X - mean.astype(X.dtype)
+        # The smaller of the two Gram matrices has the same positive eigenvalues.
         wide = n < d
         gram = np.asarray(
             centered @ centered.T if wide else centered.T @ centered, dtype=np.float64
@@ -57,7 +63,7 @@ class Axes:
         order = np.argsort(-values)
         order = order[values[order] > max(values[-1], 0.0) * 1e-10]
         rotation = vectors[:, order]
-        if wide:
+        if wide:  # left singular vectors to right ones: v = Xᵀ u / σ
             rotation = centered.T @ rotation / np.sqrt(values[order])
         total = float(np.einsum("ij,ij->", X, X, dtype=np.float64)) / n
         return cls(mean, rotation, values[order] / n, total or 1.0)
@@ -69,12 +75,6 @@ class Axes:
     def coordinates(self, X: NDArray) -> NDArray:
         """Return the coordinates of the rows of X, of shape (n_samples, n_axes)."""
         return (X - self.mean.astype(X.dtype)) @ self.rotation.astype(X.dtype)
-
-
-Loss = Callable[[NDArray], tuple[float, NDArray]]
-Progress = Callable[[int, float], None]  # takes the iteration and its loss
-# The intercept is practically free; a tiny penalty keeps its optimum finite.
-_INTERCEPT_PENALTY = 1e-8
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,7 @@ class LogisticModel:
 
     def in_features(self, axes: Axes) -> LogisticModel:
         """Return a model on coordinates as a model on the features themselves."""
+        # (x − mean) R W + b = x (R W) + (b − mean R W)
         coef = axes.rotation @ self.coef
         return LogisticModel(coef, self.intercept - axes.mean @ coef, self.n_iter)
 
@@ -113,36 +114,6 @@ def logits(X: NDArray, coef: Array, intercept: Array) -> NDArray:
     """Return ``X W + b`` in the precision of X."""
     scores: NDArray = X @ coef.astype(X.dtype) + intercept.astype(X.dtype)
     return scores
-
-
-def softmax_loss(y: NDArray[np.intp]) -> Loss:
-    """Return the mean cross-entropy of a softmax, and its gradient, as a function of logits."""
-    rows = np.arange(len(y))
-
-    def loss(Z: NDArray) -> tuple[float, NDArray]:
-        Z = Z - Z.max(axis=1, keepdims=True)
-        own = Z[rows, y]
-        P = np.exp(Z, out=Z)
-        total = P.sum(axis=1)
-        value = float(np.mean(np.log(total) - own, dtype=np.float64))
-        P /= total[:, None]
-        P[rows, y] -= 1.0
-        return value, P / np.asarray(len(y), dtype=P.dtype)
-
-    return loss
-
-
-def sigmoid_loss(targets: NDArray) -> Loss:
-    """Return the cross-entropy summed over yes/no targets (0 or 1), averaged over samples."""
-    n = len(targets)
-
-    def loss(Z: NDArray) -> tuple[float, NDArray]:
-        # log(1 + eᶻ) − t z, written so that neither sign of z overflows.
-        value = np.maximum(Z, 0) - Z * targets + np.log1p(np.exp(-np.abs(Z)))
-        gradient = (expit(Z) - targets) / np.asarray(n, dtype=Z.dtype)
-        return float(value.sum(dtype=np.float64)) / n, gradient
-
-    return loss
 
 
 def fit_logistic(
@@ -199,6 +170,8 @@ def fit_logistic(
     n_outputs = int(targets.max()) + 1 if softmax else targets.shape[1]
     loss = softmax_loss(targets) if softmax else sigmoid_loss(targets.astype(Z.dtype))
     weight = penalty * axes.scale
+    # Mean curvature of an output: about 1 / n_outputs for a softmax, whose p (1 − p) sum to less
+    # than one; for sigmoids half of p (1 − p) = 1/4, since they move away from p = 1/2.
     scaling = np.sqrt((1.0 / n_outputs if softmax else 0.125) * axes.variance + weight)
     objective = Objective(Z, loss, weight, scaling)
     shape = (Z.shape[1] + 1, n_outputs)
@@ -247,11 +220,42 @@ class Objective:
         value, G = self.loss(logits(self.Z, W[:-1], W[-1]))
         gradient = self.penalty * W
         gradient[-1] = _INTERCEPT_PENALTY * W[-1]
-        value += 0.5 * float(np.sum(gradient * W))
+        value += 0.5 * float(np.sum(gradient * W))  # ½ (penalty ‖W‖² + tiny ‖b‖²)
         gradient[:-1] += self.Z.T @ G
         gradient[-1] += G.sum(axis=0, dtype=np.float64)
         gradient[:-1] /= self.scaling[:, None]
         return value, gradient.ravel()
+
+
+def softmax_loss(y: NDArray[np.intp]) -> Loss:
+    """Return the mean cross-entropy of a softmax, and its gradient, as a function of logits."""
+    rows = np.arange(len(y))
+
+    def loss(Z: NDArray) -> tuple[float, NDArray]:
+        Z = Z - Z.max(axis=1, keepdims=True)
+        own = Z[rows, y]
+        P = np.exp(Z, out=Z)
+        total = P.sum(axis=1)
+        value = float(np.mean(np.log(total) - own, dtype=np.float64))
+        # ∂ℓ/∂Z = softmax(Z) − one-hot(y)
+        P /= total[:, None]
+        P[rows, y] -= 1.0
+        return value, P / np.asarray(len(y), dtype=P.dtype)
+
+    return loss
+
+
+def sigmoid_loss(targets: NDArray) -> Loss:
+    """Return the cross-entropy summed over yes/no targets (0 or 1), averaged over samples."""
+    n = len(targets)
+
+    def loss(Z: NDArray) -> tuple[float, NDArray]:
+        # log(1 + eᶻ) − t z, written so that neither sign of z overflows.
+        value = np.maximum(Z, 0) - Z * targets + np.log1p(np.exp(-np.abs(Z)))
+        gradient = (expit(Z) - targets) / np.asarray(n, dtype=Z.dtype)
+        return float(value.sum(dtype=np.float64)) / n, gradient
+
+    return loss
 
 
 def _counted(progress: Progress) -> Callable[..., None]:

@@ -1,4 +1,9 @@
-"""Ranking losses on a table of scores, each with its gradient with respect to the scores."""
+"""Losses of a table of scores, each with its gradient with respect to the scores.
+
+Ranking losses want the true class of a sample above the others by a margin (SJE, ALE, DeViSE);
+matching losses treat every pair of a sample and a class as one that fits or does not, as networks
+with two inputs are trained.
+"""
 
 from __future__ import annotations
 
@@ -66,6 +71,7 @@ def structured_hinge(
     rows = np.arange(len(y))
     worst = gaps.argmax(axis=1)
     hinge = gaps[rows, worst]
+    # A subgradient: the worst class gets +1 where it violates the margin, the true class −1.
     weights = np.zeros_like(F)
     weights[rows, worst] = hinge > 0
     return float(hinge.mean()), _from_weights(weights, y)
@@ -103,6 +109,7 @@ def warp_weights(ranks: NDArray[np.intp], n_classes: int) -> NDArray[np.float64]
     >>> warp_weights(np.array([0, 1, 2]), 3)
     array([0.  , 1.  , 0.75])
     """
+    # β_r / r is the mean of 1, 1/2, …, 1/r.
     numbers = np.arange(1, n_classes + 1)
     means = np.concatenate([[0.0], np.cumsum(1.0 / numbers) / numbers])
     return means[ranks]
@@ -173,6 +180,7 @@ def logistic_pairs(F: Array, y: NDArray[np.intp]) -> tuple[float, Array]:
     (0.6931, [[-0.25, 0.25]])
     """
     target, weights = pair_targets(F, y)
+    # ∂ log(1 + exp(−t F)) / ∂F = −t / (1 + exp(t F))
     loss = float((weights * np.logaddexp(0.0, -target * F)).sum() / len(y))
     return loss, (-weights * target * expit(-target * F) / len(y)).astype(F.dtype)
 
@@ -206,6 +214,6 @@ def contrastive_pairs(D: Array, y: NDArray[np.intp], margin: float) -> tuple[flo
     match = target > 0
     near = np.maximum(0.0, margin - D)
     loss = float((weights * np.where(match, D, near)).sum() / len(y))
-    return loss, weights * np.where(match, 1.0, np.where(near > 0, -1.0, 0.0)).astype(
-        D.dtype
-    ) / len(y)
+    # A match is pulled with slope 1; a mismatch is pushed as long as it is nearer than γ.
+    slope = np.where(match, 1.0, np.where(near > 0, -1.0, 0.0)).astype(D.dtype)
+    return loss, weights * slope / len(y)

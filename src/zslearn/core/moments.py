@@ -1,4 +1,10 @@
-"""Sufficient statistics of labeled features: all that linear methods need from the data."""
+"""Sufficient statistics of labeled features: all that linear methods need from the data.
+
+A block of rows is summed to `BlockSums`; a stream of blocks adds up in a `BlockTotal`, in place.
+`Moments` are what such a total means: class counts n_c, class sums Σ_{i∈c} x_i and the Gram matrix
+G = XᵀX. They are added, subtracted and moved to another origin. With the signatures of the classes
+they become `PairMoments`: A = SᵀS, C = SᵀX and G, from which the semantic autoencoder is solved.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +23,14 @@ Array = NDArray[np.float64]
 Matrix = Any  # dense array or scipy sparse, one row per sample
 Group = Any  # whatever names a group of classes: a fold number, a class label
 
+# float32 products over at most this many rows, summed in float64, keep a few 1e-7 relative error.
+BLOCK_ROWS = 4096
 # A float32 product over this many rows is off by about 1e-8 of its size.
 PIECE_ROWS = 8192
 # Up to this many rows of a class are added in float32; its rounding then stays below 1e-6.
 _FEW_ROWS = 32
+# What rounding may leave of a scatter of zero, relative to the Gram matrix.
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -74,12 +84,55 @@ class BlockSums:
         classes, index = np.unique(labels, return_inverse=True)
         counts = np.bincount(index, weights, minlength=len(classes))
         sums = _class_sums(x, index, counts, weights)
-        root = x if weights is None else _scaled_rows(x, np.sqrt(weights))
+        if weights is not None:  # Σ w x xᵀ is the Gram matrix of the rows √w x
+            root = np.sqrt(weights).astype(x.dtype)
+            x = sparse.diags_array(root) @ x if sparse.issparse(x) else x * root[:, None]
         if grouping is None:
-            grams = {0: gram_of(root)}
+            grams = {0: gram_of(x)}
         else:
-            grams = _grouped_grams(root, grouping.of(classes), index)
+            grams = _grouped_grams(x, grouping.of(classes), index)
         return cls(classes, counts.astype(np.float64), sums, grams)
+
+
+def _class_sums(
+    x: Matrix, index: NDArray[np.intp], counts: NDArray, weights: Array | None
+) -> NDArray:
+    """Sum the rows of each class by a sparse one-hot product; in float32 if they are few."""
+    # scipy adds in the wider precision of the two, so that the ones decide about it.
+    few = weights is None and x.dtype == np.float32 and counts.max(initial=0) <= _FEW_ROWS
+    ones = np.ones(len(index), dtype=np.float32 if few else np.float64)
+    places = (index, np.arange(len(index)))
+    values = ones if weights is None else weights
+    product = sparse.csr_array((values, places), shape=(len(counts), len(index))) @ x
+    return product.toarray() if sparse.issparse(product) else np.asarray(product)
+
+
+def _grouped_grams(x: Matrix, groups: NDArray, index: NDArray[np.intp]) -> dict[Group, NDArray]:
+    """Gram matrix of the rows of each group; `groups` holds the group of each class."""
+    names, group_of_class = np.unique(groups, return_inverse=True)
+    if len(names) == 1:
+        return {names[0].item(): gram_of(x)}
+    of_row = group_of_class[index]
+    return {name.item(): gram_of(x[of_row == i]) for i, name in enumerate(names)}
+
+
+def gram_of(x: Matrix) -> NDArray:
+    """``xᵀx``: float32 for one float32 piece, float64 for more of them."""
+    if x.shape[0] <= PIECE_ROWS or x.dtype == np.float64 or sparse.issparse(x):
+        product = x.T @ x
+        return product.toarray() if sparse.issparse(product) else product
+    total = np.zeros((x.shape[1], x.shape[1]))
+    for start in range(0, len(x), PIECE_ROWS):
+        piece = x[start : start + PIECE_ROWS]
+        total += piece.T @ piece
+    return total
+
+
+def as_float(block: Matrix) -> Matrix:
+    """Keep float32 and float64, widen half precision to float32 and anything else to float64."""
+    if block.dtype in (np.float32, np.float64):
+        return block
+    return block.astype(np.float32 if block.dtype == np.float16 else np.float64)
 
 
 class BlockTotal:
@@ -163,59 +216,6 @@ class BlockTotal:
         return slice(None) if len(classes) == len(merged) else np.searchsorted(merged, classes)
 
 
-def as_float(block: Matrix) -> Matrix:
-    """Keep float32 and float64, widen half precision to float32 and anything else to float64."""
-    if block.dtype in (np.float32, np.float64):
-        return block
-    return block.astype(np.float32 if block.dtype == np.float16 else np.float64)
-
-
-def gram_of(x: Matrix) -> NDArray:
-    """``xᵀx``: float32 for one float32 piece, float64 for more of them."""
-    if x.shape[0] <= PIECE_ROWS or x.dtype == np.float64 or sparse.issparse(x):
-        product = x.T @ x
-        return product.toarray() if sparse.issparse(product) else product
-    total = np.zeros((x.shape[1], x.shape[1]))
-    for start in range(0, len(x), PIECE_ROWS):
-        piece = x[start : start + PIECE_ROWS]
-        total += piece.T @ piece
-    return total
-
-
-def _class_sums(
-    x: Matrix, index: NDArray[np.intp], counts: NDArray, weights: Array | None
-) -> NDArray:
-    """Sum the rows of each class by a sparse one-hot product; in float32 if they are few."""
-    few = weights is None and x.dtype == np.float32 and counts.max(initial=0) <= _FEW_ROWS
-    ones = np.ones(len(index), dtype=np.float32 if few else np.float64)
-    places = (index, np.arange(len(index)))
-    values = ones if weights is None else weights
-    product = sparse.csr_array((values, places), shape=(len(counts), len(index))) @ x
-    return product.toarray() if sparse.issparse(product) else np.asarray(product)
-
-
-def _scaled_rows(x: Matrix, factor: Array) -> Matrix:
-    """Multiply each row of x by its factor."""
-    if sparse.issparse(x):
-        return sparse.diags_array(factor.astype(x.dtype)) @ x
-    return x * factor[:, None].astype(x.dtype)
-
-
-def _grouped_grams(x: Matrix, groups: NDArray, index: NDArray[np.intp]) -> dict[Group, NDArray]:
-    """Gram matrix of the rows of each group; `groups` holds the group of each class."""
-    names, group_of_class = np.unique(groups, return_inverse=True)
-    if len(names) == 1:
-        return {names[0].item(): gram_of(x)}
-    of_row = group_of_class[index]
-    return {name.item(): gram_of(x[of_row == i]) for i, name in enumerate(names)}
-
-
-# float32 products over at most this many rows, summed in float64, keep a few 1e-7 relative error.
-BLOCK_ROWS = 4096
-# What rounding may leave of a scatter of zero, relative to the Gram matrix.
-_ROUNDING = 1e-13
-
-
 @dataclass(frozen=True)
 class Moments:
     """Class counts, class sums and the Gram matrix of labeled features.
@@ -295,7 +295,12 @@ class Moments:
         matrix = X if sparse.issparse(X) or isinstance(X, LazyRows) else np.asarray(X)
         labels = np.asarray(y)
         _check_rows(matrix, labels)
-        _check_labels(labels)
+        if labels.ndim != 1:
+            raise InvalidInputError(
+                f"labels must be one per sample; got an array of {labels.shape}."
+            )
+        if labels.dtype == object and len({isinstance(label, str) for label in labels}) > 1:
+            raise InvalidInputError("labels mix text and numbers; use one kind.")
         weights = None if sample_weight is None else checked_weights(sample_weight, len(labels))
         classes, index = np.unique(labels, return_inverse=True)
         total = BlockTotal(matrix.shape[1])
@@ -303,11 +308,8 @@ class Moments:
             x = as_float(matrix[rows])
             if centered and total.origin is None:
                 total.origin = origin_of(x)
-            x = (
-                x
-                if total.origin is None or sparse.issparse(x)
-                else x - total.origin.astype(x.dtype)
-            )
+            if total.origin is not None and not sparse.issparse(x):  # that of sparse rows is 0
+                x = x - total.origin.astype(x.dtype)
             weight = None if weights is None else weights[rows]
             total.add(BlockSums.of(x, index[rows], weights=weight))
         if total.classes is None:
@@ -332,6 +334,7 @@ class Moments:
         """
         if total.classes is None:
             raise InvalidInputError("there are no samples to learn from.")
+        # A class whose samples all have weight 0 is not there.
         here = total.counts > 0 if kept is None else kept & (total.counts > 0)
         origin = np.zeros(total.n_features) if total.origin is None else total.origin
         classes, counts, sums = total.classes[here], total.counts[here], total.sums[here]
@@ -368,6 +371,7 @@ class Moments:
     @property
     def constant(self) -> bool:
         """Whether all samples are equal, to rounding."""
+        # Σ ‖x − mean‖² = tr(G) − ‖Σ x‖² / n
         size = float(np.trace(self.gram))
         total = self.sums.sum(axis=0)
         return size - float(total @ total) / self.n_samples <= _ROUNDING * size
@@ -380,6 +384,7 @@ class Moments:
     def about(self, origin: ArrayLike, *, centered: bool = False) -> Moments:
         """Return the same moments taken about another point."""
         point = np.asarray(origin, dtype=np.float64)
+        # Σ (y + s)(y + s)ᵀ = Σ y yᵀ + (Σ y) sᵀ + s (Σ y)ᵀ + n s sᵀ  with y = x − origin
         shift = self.origin - point
         total = self.sums.sum(axis=0)
         cross = np.outer(total, shift)
@@ -407,7 +412,10 @@ class Moments:
             return NotImplemented
         _check_compatible(self, other)
         a, b = _at_common_origin(self, other, sign)
-        classes, rows_a, rows_b = _union(a.classes, b.classes)
+        # Moments of nothing have no kind of label that could be sorted among the others.
+        present = [part.classes for part in (a, b) if len(part.classes)] or [a.classes]
+        classes = present[0] if len(present) == 1 else np.union1d(*present)
+        rows_a, rows_b = (np.searchsorted(classes, part.classes) for part in (a, b))
         counts = np.zeros(len(classes))
         sums = np.zeros((len(classes), a.n_features))
         counts[rows_a] = a.counts
@@ -426,6 +434,30 @@ class Moments:
             a.origin,
             centered=self.centered,
         )
+
+
+def _at_common_origin(a: Moments, b: Moments, sign: float) -> tuple[Moments, Moments]:
+    """Move centered moments to the mean of their combination; raw ones stay as they are."""
+    if not a.centered:
+        return a, b
+    # Chan, Golub and LeVeque: mean = mean_a ± n_b / (n_a ± n_b) (mean_b − mean_a)
+    weight = a.n_samples + sign * b.n_samples
+    if weight <= 0:
+        return a, b.about(a.origin, centered=True)
+    # Written as a small step from a's mean, so that a large common offset costs no digits.
+    step = sign * b.n_samples / weight * (b.mean - a.mean)
+    mean = a.mean + step
+    return a.about(mean, centered=True), b.about(mean, centered=True)
+
+
+def origin_of(x: Matrix) -> Array:
+    """Return the mean of some rows, exact in their precision; zero for sparse rows.
+
+    Any point near the data serves as origin of centered moments.
+    """
+    if sparse.issparse(x):
+        return np.zeros(x.shape[1])
+    return x.mean(axis=0, dtype=np.float64).astype(x.dtype).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -458,6 +490,7 @@ class PairMoments:
         d, k = matrix.shape[1], semantic.shape[1]
         A, C, G = np.zeros((k, k)), np.zeros((k, d)), np.zeros((d, d))
         for rows in _blocks(matrix.shape[0], BLOCK_ROWS):
+            # Products of a block in its own precision, added up in float64.
             x, s = as_float(matrix[rows]), as_float(semantic[rows])
             A += s.T @ s
             C += np.asarray((x.T @ s).T)
@@ -489,38 +522,6 @@ class PairMoments:
         )
 
 
-def origin_of(x: Matrix) -> Array:
-    """Return the mean of some rows, exact in their precision; zero for sparse rows.
-
-    Any point near the data serves as origin of centered moments.
-    """
-    if sparse.issparse(x):
-        return np.zeros(x.shape[1])
-    return x.mean(axis=0, dtype=np.float64).astype(x.dtype).astype(np.float64)
-
-
-def _at_common_origin(a: Moments, b: Moments, sign: float) -> tuple[Moments, Moments]:
-    """Move centered moments to the mean of their combination; raw ones stay as they are."""
-    if not a.centered:
-        return a, b
-    weight = a.n_samples + sign * b.n_samples
-    if weight <= 0:
-        return a, b.about(a.origin, centered=True)
-    # Written as a small step from a's mean, so that a large common offset costs no digits.
-    step = sign * b.n_samples / weight * (b.mean - a.mean)
-    mean = a.mean + step
-    return a.about(mean, centered=True), b.about(mean, centered=True)
-
-
-def _union(a: NDArray, b: NDArray) -> tuple[NDArray, NDArray[np.intp], NDArray[np.intp]]:
-    """Sorted union of two sorted label arrays and where each of them sits in it."""
-    if len(a) == 0 or len(b) == 0:
-        both = b if len(a) == 0 else a
-    else:
-        both = np.union1d(a, b)
-    return both, np.searchsorted(both, a), np.searchsorted(both, b)
-
-
 def _blocks(n_rows: int, size: int) -> Iterator[slice]:
     """Slices that cover n_rows in pieces of at most `size`."""
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
@@ -535,13 +536,6 @@ def _check_rows(matrix: Matrix, other: NDArray) -> None:
         raise InvalidInputError(
             f"features have {matrix.shape[0]} rows but their labels have {other.shape[0]}."
         )
-
-
-def _check_labels(labels: NDArray) -> None:
-    if labels.ndim != 1:
-        raise InvalidInputError(f"labels must be one per sample; got an array of {labels.shape}.")
-    if labels.dtype == object and len({isinstance(label, str) for label in labels}) > 1:
-        raise InvalidInputError("labels mix text and numbers; use one kind.")
 
 
 def _check_compatible(a: Moments, b: Moments) -> None:

@@ -312,7 +312,7 @@ def _sorted_columns(values: NDArray, k: int) -> tuple[NDArray[np.intp], NDArray]
     return order, np.take_along_axis(values, order, axis=1)
 
 
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 # Rows whose sums Python compares faster than numpy.
 _FEW_ROWS = 16
 
@@ -374,4 +374,4 @@ def _least_square(dtype: np.dtype[Any]) -> float:
 
 def _floating(M: Matrix) -> Matrix:
     """Keep float32 and float64; anything else becomes float64."""
-    return M if M.dtype in _FLOATS else M.astype(np.float64)
+    return M if M.dtype in FLOATS else M.astype(np.float64)

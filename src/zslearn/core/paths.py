@@ -115,12 +115,14 @@ def path_accuracy(
     """
     n_models, n_classes, n_features = prototypes.shape
     hits = np.zeros((len(rules), n_models, n_classes))
+    # The class vectors of all models side by side: one product serves every model and rule.
     flat = prototypes.reshape(-1, n_features).astype(X.dtype, copy=False).T
     for block in row_blocks(len(y), flat.shape[1] * X.dtype.itemsize):
         held_out = X[block if rows is None else rows[block]]
         products = np.asarray(held_out @ flat).reshape(-1, n_models, n_classes)
         truth = y[block]
         for r, (scale, offset) in enumerate(rules):
+            # scale · x·p + offset, of shape (n_rows, n_models, n_classes)
             ranked = products * scale.astype(products.dtype)
             ranked += offset.astype(products.dtype)
             correct = ranked.argmax(axis=2) == truth[:, None]

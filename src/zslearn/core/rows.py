@@ -1,4 +1,9 @@
-"""Rows as a method sees them: finite, as float32 or float64, transformed and normalized."""
+"""Samples as a method sees them: rows, their labels and their weights.
+
+Rows are finite, float32 or float64, and changed by a `RowTransform` in the same way at training and
+at prediction; `LazyRows` do it on access, so that a memory map is never read whole. Labels come out
+of objects and pandas' nullable types in their plain type, and weights are checked.
+"""
 
 from __future__ import annotations
 
@@ -12,33 +17,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from zslearn.core.nearest import row_norms, unit_rows, well_scaled
+from zslearn.core.nearest import FLOATS, row_norms, unit_rows, well_scaled
 from zslearn.exceptions import InvalidInputError
 
 Matrix = Any  # dense array or scipy sparse, one row per sample
+Transform = Callable[[NDArray, NDArray[np.intp]], NDArray]
 
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-# So many numbers are looked at faster than scikit-learn finds out what holds them.
-FEW = 2**14
 # Rows worked on at a time, so that a piece stays in the cache between two looks at it.
 _PIECE = 256
-
-
-class Scratch(local):
-    """Memory for one block of rows per thread, reused for every block.
-
-    Fresh memory would have to be mapped page by page, which costs more than filling it.
-    """
-
-    def __init__(self) -> None:
-        self._flat = np.empty(0, np.uint8)
-
-    def array(self, shape: tuple[int, ...], dtype: np.dtype) -> NDArray:
-        """Return an array that lasts until the next call in the same thread."""
-        n_bytes = math.prod(shape) * dtype.itemsize
-        if len(self._flat) < n_bytes:
-            self._flat = np.empty(n_bytes, np.uint8)
-        return self._flat[:n_bytes].view(dtype).reshape(shape)
+# So many numbers are looked at faster than scikit-learn finds out what holds them.
+FEW = 2**14
+# What stands for a missing value in pandas, by the name of its type.
+_MISSING = ("NoneType", "NAType", "NaTType")
 
 
 @dataclass(frozen=True)
@@ -82,13 +72,13 @@ class RowTransform:
         """
         if X.dtype.kind not in "fiu":
             raise InvalidInputError(f"features must be numbers; got type {X.dtype}.")
-        if self.norm is None and self.power == 1.0 and scratch is None and X.dtype in _FLOATS:
+        if self.norm is None and self.power == 1.0 and scratch is None and X.dtype in FLOATS:
             check_squares(X, numbers)
             return X
         if sparse.issparse(X):
             return self._sparse(X, numbers)
-        half = X.dtype.kind == "f" and X.dtype.itemsize <= 4
-        dtype = np.dtype(np.float32 if half else np.float64)
+        narrow = X.dtype.kind == "f" and X.dtype.itemsize <= 4
+        dtype = np.dtype(np.float32 if narrow else np.float64)
         out = np.empty(X.shape, dtype) if scratch is None else scratch.array(X.shape, dtype)
         numbers = np.arange(len(X)) if numbers is None else numbers
         for start in range(0, len(X), _PIECE):
@@ -106,6 +96,7 @@ class RowTransform:
         return out
 
     def _scale(self, piece: NDArray, out: NDArray, numbers: NDArray | None) -> None:
+        # x / ‖x‖, where divided by its largest entry first if the squares of a row overflow.
         scaled, squares, divisors = well_scaled(piece)
         if divisors is not None:  # other squares are neither zero nor too large
             if not np.isfinite(squares.sum()):
@@ -134,23 +125,6 @@ class RowTransform:
             )
 
 
-def is_small_finite_array(X: Any, estimator: Any) -> bool:
-    """Say whether samples are a few finite rows that scikit-learn would return as they are.
-
-    Its checks take longer than all the rest of an answer to one row, as servers are asked for.
-    """
-    return (
-        type(X) is np.ndarray
-        and X.dtype in _FLOATS
-        and X.ndim == 2
-        and 0 < X.size <= FEW
-        and X.shape[1] == getattr(estimator, "n_features_in_", None)
-        and not hasattr(estimator, "feature_names_in_")
-        # One product in place of a look at every number; where it overflows, scikit-learn looks.
-        and math.isfinite(np.vdot(X, X))
-    )
-
-
 def signed_power(X: Matrix, p: float) -> Matrix:
     """Return ``sign(x) |x|ᵖ`` of every entry, in the precision of X; entries left out stay so.
 
@@ -170,54 +144,21 @@ def signed_power(X: Matrix, p: float) -> Matrix:
     return changed
 
 
-def are_equal(X: Matrix) -> bool:
-    """Say whether all rows are equal to rounding; reads no further than the first that differs.
+class Scratch(local):
+    """Memory for one block of rows per thread, reused for every block.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> are_equal(np.ones((3, 2))), are_equal(np.eye(2))
-    (True, False)
+    Fresh memory would have to be mapped page by page, which costs more than filling it.
     """
-    first = _dense(X[:1])
-    rounding = 8 * np.finfo(first.dtype).eps * np.abs(first).max(initial=0.0)
-    pieces = (X[start : start + _PIECE] for start in range(0, X.shape[0], _PIECE))
-    return all(np.abs(_dense(piece) - first).max(initial=0.0) <= rounding for piece in pieces)
 
+    def __init__(self) -> None:
+        self._flat = np.empty(0, np.uint8)
 
-def _dense(X: Matrix) -> NDArray:
-    return X.toarray() if sparse.issparse(X) else X
-
-
-def check_squares(X: Matrix, numbers: NDArray | None = None) -> None:
-    """Refuse rows whose squares overflow, as those of a Gram matrix would, by their number."""
-    values = X.data[None] if sparse.issparse(X) else X
-    with np.errstate(over="ignore"):
-        total = np.einsum("ij,ij->", values, values)
-    if not np.isfinite(total):
-        rows = X.toarray() if sparse.issparse(X) else X
-        refuse_unusable(rows, numbers)
-
-
-def refuse_unusable(piece: NDArray, numbers: NDArray | None = None) -> None:
-    """Name the row that holds a value that is not finite, or whose squares overflow."""
-    numbers = np.arange(len(piece)) if numbers is None else numbers
-    bad = ~np.isfinite(piece).all(axis=1)
-    if bad.any():
-        row = int(bad.argmax())
-        column = int((~np.isfinite(piece[row])).argmax())
-        raise InvalidInputError(
-            f"row {numbers[row]} of X holds {piece[row, column]} in column {column}; drop such "
-            "rows or fill them."
-        )
-    row = int(np.abs(piece).max(axis=1).argmax())
-    raise InvalidInputError(
-        f"row {numbers[row]} of X holds numbers as large as {np.abs(piece[row]).max():.3g}, whose "
-        f"squares overflow in {piece.dtype}. Rescale the features or store them as float64."
-    )
-
-
-Transform = Callable[[NDArray, NDArray[np.intp]], NDArray]
+    def array(self, shape: tuple[int, ...], dtype: np.dtype) -> NDArray:
+        """Return an array that lasts until the next call in the same thread."""
+        n_bytes = math.prod(shape) * dtype.itemsize
+        if len(self._flat) < n_bytes:
+            self._flat = np.empty(n_bytes, np.uint8)
+        return self._flat[:n_bytes].view(dtype).reshape(shape)
 
 
 class LazyRows:
@@ -253,6 +194,7 @@ class LazyRows:
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray:
         if self._kept is not None:
             rows = self._kept[rows]
+        # Numbers in the source, which messages name.
         numbers = np.arange(self.shape[0])[rows] if isinstance(rows, slice) else rows
         return self._transform(np.asarray(self._X[rows]).astype(self.dtype, copy=False), numbers)
 
@@ -267,8 +209,69 @@ class LazyRows:
         return self[:].astype(dtype or self.dtype, copy=False)
 
 
-# What stands for a missing value in pandas, by the name of its type.
-_MISSING = ("NoneType", "NAType", "NaTType")
+def check_squares(X: Matrix, numbers: NDArray | None = None) -> None:
+    """Refuse rows whose squares overflow, as those of a Gram matrix would, by their number."""
+    values = X.data[None] if sparse.issparse(X) else X
+    # One number for all rows: it is finite exactly if every square and their sum are.
+    with np.errstate(over="ignore"):
+        total = np.einsum("ij,ij->", values, values)
+    if not np.isfinite(total):
+        rows = X.toarray() if sparse.issparse(X) else X
+        refuse_unusable(rows, numbers)
+
+
+def refuse_unusable(piece: NDArray, numbers: NDArray | None = None) -> None:
+    """Name the row that holds a value that is not finite, or whose squares overflow."""
+    numbers = np.arange(len(piece)) if numbers is None else numbers
+    bad = ~np.isfinite(piece).all(axis=1)
+    if bad.any():
+        row = int(bad.argmax())
+        column = int((~np.isfinite(piece[row])).argmax())
+        raise InvalidInputError(
+            f"row {numbers[row]} of X holds {piece[row, column]} in column {column}; drop such "
+            "rows or fill them."
+        )
+    row = int(np.abs(piece).max(axis=1).argmax())
+    raise InvalidInputError(
+        f"row {numbers[row]} of X holds numbers as large as {np.abs(piece[row]).max():.3g}, whose "
+        f"squares overflow in {piece.dtype}. Rescale the features or store them as float64."
+    )
+
+
+def are_equal(X: Matrix) -> bool:
+    """Say whether all rows are equal to rounding; reads no further than the first that differs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> are_equal(np.ones((3, 2))), are_equal(np.eye(2))
+    (True, False)
+    """
+    first = _dense(X[:1])
+    rounding = 8 * np.finfo(first.dtype).eps * np.abs(first).max(initial=0.0)
+    pieces = (X[start : start + _PIECE] for start in range(0, X.shape[0], _PIECE))
+    return all(np.abs(_dense(piece) - first).max(initial=0.0) <= rounding for piece in pieces)
+
+
+def _dense(X: Matrix) -> NDArray:
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def is_small_finite_array(X: Any, estimator: Any) -> bool:
+    """Say whether samples are a few finite rows that scikit-learn would return as they are.
+
+    Its checks take longer than all the rest of an answer to one row, as servers are asked for.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.dtype in FLOATS
+        and X.ndim == 2
+        and 0 < X.size <= FEW
+        and X.shape[1] == getattr(estimator, "n_features_in_", None)
+        and not hasattr(estimator, "feature_names_in_")
+        # One product in place of a look at every number; where it overflows, scikit-learn looks.
+        and math.isfinite(np.vdot(X, X))
+    )
 
 
 def plain_labels(labels: Any) -> Any:
@@ -300,7 +303,12 @@ def plain_labels(labels: Any) -> Any:
     values = np.asarray(labels, dtype=object)
     if values.ndim != 1:
         return labels
-    _check_complete(values)
+    for row, value in enumerate(values):
+        # NaN is the only float that differs from itself.
+        if type(value).__name__ in _MISSING or (isinstance(value, float) and value != value):
+            raise InvalidInputError(
+                f"The label of row {row} is missing; fill it in or leave the row out."
+            )
     kinds = {type(value) for value in values}
     return np.array(values.tolist()) if kinds in ({bool}, {int}) else labels
 
@@ -310,14 +318,6 @@ def _may_hold_objects(labels: Any) -> bool:
     if dtype is None:
         return isinstance(labels, list | tuple) and np.asarray(labels, dtype=object).ndim == 1
     return not isinstance(dtype, np.dtype) or dtype.kind == "O"
-
-
-def _check_complete(values: NDArray[Any]) -> None:
-    for row, value in enumerate(values):
-        if type(value).__name__ in _MISSING or (isinstance(value, float) and value != value):
-            raise InvalidInputError(
-                f"The label of row {row} is missing; fill it in or leave the row out."
-            )
 
 
 def checked_weights(sample_weight: ArrayLike, n_samples: int) -> NDArray[np.float64]:
@@ -344,9 +344,10 @@ def checked_weights(sample_weight: ArrayLike, n_samples: int) -> NDArray[np.floa
     except (TypeError, ValueError) as error:
         raise InvalidInputError(f"sample_weight must hold numbers ({error}).") from error
     if weights.shape != (n_samples,) or not np.all(np.isfinite(weights)) or np.any(weights < 0):
+        extremes = f" from {weights.min()} to {weights.max()}" if weights.size else ""
         raise InvalidInputError(
             f"sample_weight must hold {n_samples} finite, non-negative numbers, one per sample; "
-            f"got shape {weights.shape}{_extremes(weights)}."
+            f"got shape {weights.shape}{extremes}."
         )
     if n_samples and not weights.any():
         raise InvalidInputError(
@@ -372,8 +373,3 @@ def without_weightless(
         return X, labels, weights
     rows = X.taken(kept) if isinstance(X, LazyRows) else X[kept]
     return rows, labels[kept], weights[kept]
-
-
-def _extremes(weights: NDArray[np.float64]) -> str:
-    """Smallest and largest weight, for a message."""
-    return f" from {weights.min()} to {weights.max()}" if weights.size else ""

@@ -1,4 +1,9 @@
-"""The one knob for threads, and work on blocks in several of them with one BLAS thread each."""
+"""The one knob for threads, and work on blocks in several of them with one BLAS thread each.
+
+`threads` sets their number, `map_blocks` and `map_in_order` use them, and `limit_blas` keeps BLAS
+from using more: threadpoolctl knows no limit that several threads of a process share, so the wishes
+of all users are kept here and the smallest is in force. Locks survive a fork.
+"""
 
 from __future__ import annotations
 
@@ -17,37 +22,6 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from zslearn._parameters import Whole, check_value
-
-
-class ForkSafeLock:
-    """A lock that is open in a forked child, whichever thread of its parent held it.
-
-    Make it once per module: it is renewed in every child for as long as the program runs.
-
-    Examples
-    --------
-    >>> from zslearn.core.threads import ForkSafeLock
-    >>> lock = ForkSafeLock()
-    >>> with lock:
-    ...     total = 1 + 1
-    >>> total
-    2
-    """
-
-    def __init__(self) -> None:
-        self._renew()
-        if hasattr(os, "register_at_fork"):  # not on Windows, which never forks
-            os.register_at_fork(after_in_child=self._renew)
-
-    def _renew(self) -> None:
-        self._lock = Lock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
-
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -107,6 +81,34 @@ def n_threads() -> int:
     return min(cores(), _MOST_BY_DEFAULT)
 
 
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def map_blocks(
+    function: Callable[[Item], Result], blocks: Sequence[Item], size: float
+) -> Iterator[Result]:
+    """Yield ``function(block)`` in order, in threads if the work is large enough to gain by them.
+
+    Parameters
+    ----------
+    function : callable
+        Work on one block, without side effects.
+    blocks : sequence
+        The blocks.
+    size : float
+        Number of results computed in all, each a product over the dimensions.
+    """
+    if len(blocks) < 2 or size < _WORTH_THREADS:
+        limit = limit_blas(n_threads()) if size > _WORTH_A_LIMIT else nullcontext()
+        with limit:
+            return iter([function(block) for block in blocks])
+    return map_in_order(function, blocks, min(n_threads(), len(blocks)))
+
+
 def map_in_order(
     function: Callable[[Item], Result], items: Iterable[Item], n: int
 ) -> Iterator[Result]:
@@ -133,25 +135,13 @@ def map_in_order(
                 future.cancel()
 
 
-def map_blocks(
-    function: Callable[[Item], Result], blocks: Sequence[Item], size: float
-) -> Iterator[Result]:
-    """Yield ``function(block)`` in order, in threads if the work is large enough to gain by them.
+def limit_blas_for(multiplications: float) -> AbstractContextManager[None]:
+    """Limit BLAS to one thread for small work, and to the number of `n_threads` for large work.
 
-    Parameters
-    ----------
-    function : callable
-        Work on one block, without side effects.
-    blocks : sequence
-        The blocks.
-    size : float
-        Number of results computed in all, each a product over the dimensions.
+    On a busy machine BLAS threads spend their time waiting for each other: with two of them on two
+    busy cores a fit of seconds took minutes. One thread gets its share of a core.
     """
-    if len(blocks) < 2 or size < _WORTH_THREADS:
-        limit = limit_blas(n_threads()) if size > _WORTH_A_LIMIT else nullcontext()
-        with limit:
-            return iter([function(block) for block in blocks])
-    return map_in_order(function, blocks, min(n_threads(), len(blocks)))
+    return limit_blas(1 if multiplications < _WORTH_BLAS_THREADS else n_threads())
 
 
 @contextmanager
@@ -168,13 +158,34 @@ def limit_blas(n: int) -> Iterator[None]:
         _limit.leave(n)
 
 
-def limit_blas_for(multiplications: float) -> AbstractContextManager[None]:
-    """Limit BLAS to one thread for small work, and to the number of `n_threads` for large work.
+class ForkSafeLock:
+    """A lock that is open in a forked child, whichever thread of its parent held it.
 
-    On a busy machine BLAS threads spend their time waiting for each other: with two of them on two
-    busy cores a fit of seconds took minutes. One thread gets its share of a core.
+    Make it once per module: it is renewed in every child for as long as the program runs.
+
+    Examples
+    --------
+    >>> from zslearn.core.threads import ForkSafeLock
+    >>> lock = ForkSafeLock()
+    >>> with lock:
+    ...     total = 1 + 1
+    >>> total
+    2
     """
-    return limit_blas(1 if multiplications < _WORTH_BLAS_THREADS else n_threads())
+
+    def __init__(self) -> None:
+        self._renew()
+        if hasattr(os, "register_at_fork"):  # not on Windows, which never forks
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._lock = Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
 
 class _BlasLimit:
@@ -202,6 +213,9 @@ class _BlasLimit:
         _set_threads([(library, int(min(n, most))) for library, n in self._before])
 
 
+_limit = _BlasLimit()
+
+
 def _set_threads(wanted: list[tuple[Any, int]]) -> None:
     """Give libraries their numbers of threads."""
 
@@ -226,7 +240,10 @@ def _limit_this_thread() -> None:
     _controller().limit(limits=1, user_api="blas")
 
 
-_limit = _BlasLimit()
+def _blas_libraries() -> list[Any]:
+    """Return what controls each BLAS library that can be controlled."""
+    found = _controller().lib_controllers
+    return [library for library in found if library.user_api == "blas" and library.num_threads]
 
 
 @cache
@@ -234,16 +251,3 @@ def _controller() -> ThreadpoolController:
     # Looking for the libraries takes milliseconds. Both of numpy's and scipy's must be there.
     importlib.import_module("scipy.linalg")
     return ThreadpoolController()
-
-
-def _blas_libraries() -> list[Any]:
-    """Return what controls each BLAS library that can be controlled."""
-    found = _controller().lib_controllers
-    return [library for library in found if library.user_api == "blas" and library.num_threads]
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -1,4 +1,10 @@
-"""Whitening by the within-class covariance, from moments, for every amount of shrinkage at once."""
+"""Whitening by the within-class covariance, and accuracies in the space it makes.
+
+The covariance Σ comes from moments alone, and equations with its shrunk form Σ(α) are solved for
+every α at once, or W with WᵀW = Σ(α)⁻¹ is made for one. In the whitened space, sets of prototypes
+that are mixtures of class means are judged by inner products, many of them by one product: by
+accuracy, or by the harmonic mean of seen and unseen accuracy at its best bias.
+"""
 
 from __future__ import annotations
 
@@ -200,6 +206,7 @@ class WithinClassCovariance:
     def _by_reduction(self, rows: Array, shrinkages: Sequence[float]) -> Array:
         reduction = Tridiagonal.of(self.matrix)
         T = reduction.rotate(rows)
+        # Σ = Q R Qᵀ, so that Σ(α)⁻¹ = Q ((1 − α) R + α · target · I)⁻¹ Qᵀ.
         parts = [reduction.solve_shifted(T, a * self.target, 1 - a) for a in shrinkages]
         return reduction.restore(np.concatenate(parts)).reshape(len(shrinkages), *rows.shape)
 
@@ -217,6 +224,7 @@ class WithinClassCovariance:
 
 def within_class_scatter(moments: Moments) -> Array:
     """Return ``Σ (x - mean of its class)(x - mean of its class)ᵀ``."""
+    # = G − Σ_c sum_c sum_cᵀ / n_c
     weighted = moments.sums / np.sqrt(moments.counts)[:, None]
     return moments.gram - weighted.T @ weighted
 
@@ -470,6 +478,8 @@ def best_harmonic_means(gaps: NDArray, seen: NDArray, unseen: NDArray) -> NDArra
     -------
     ndarray of shape (n_columns,)
     """
+    # As the bias grows samples move over in the order of their gaps: unseen accuracy is won,
+    # seen accuracy lost.
     order = np.argsort(gaps, axis=0)
     gaps, seen, unseen = (np.take_along_axis(a, order, axis=0) for a in (gaps, seen, unseen))
     won = np.cumsum(unseen, axis=0)
