@@ -241,7 +241,7 @@ def read_names(path: PathLike) -> list[str]:
     try:
         lines = place.read_text(text_encoding(place)).splitlines()
     except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{place}: not {error.encoding} text ({error}).") from error
+        raise InvalidInputError(f"{place}: not {error.encoding.upper()} text ({error}).") from error
     names = [_without_number(line.strip()) for line in lines if line.strip()]
     if not names:
         raise InvalidInputError(f"{place} is empty; it must hold one class name per line.")
