@@ -124,6 +124,12 @@ WHOLE = {
         [["zebra", "otter"], ["striped, African", "it swims"]],
         None,
     ),
+    "decimal commas and tabs at the end": (
+        "p.jpg\t0,001\t\nq.jpg\t0,5\t\n",
+        (),
+        [["p.jpg", "q.jpg"], [0.001, 0.5]],
+        None,
+    ),
     "numbers that are text below": (
         "f0,f1\n" + "1,2\n" * 300 + "x,2\n",
         ("f0", "f1"),
@@ -424,9 +430,7 @@ def test_damaged_files_are_refused_in_one_line(tmp_path, name, content):
     if name == "x.xlsx":
         pytest.importorskip("openpyxl")
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(
-        InvalidInputError, match=rf"{name} is not a readable \w+ \w+ \("
-    ) as no:
+    with pytest.raises(InvalidInputError, match=rf"{name} is not a readable \w+ \w+ \(") as no:
         read_table(tmp_path / name)
     assert "\n" not in str(no.value)
     assert str(no.value).count(str(tmp_path)) == 1
