@@ -124,6 +124,12 @@ WHOLE = {
         [["zebra", "otter"], ["striped, African", "it swims"]],
         None,
     ),
+    "decimal commas and tabs at the end": (
+        "p.jpg\t0,001\t\nq.jpg\t0,5\t\n",
+        (),
+        [["p.jpg", "q.jpg"], [0.001, 0.5]],
+        None,
+    ),
     "numbers that are text below": (
         "f0,f1\n" + "1,2\n" * 300 + "x,2\n",
         ("f0", "f1"),

@@ -145,7 +145,7 @@ def _laid_out(
     first, below = sample[0], sample[1:]
     # A last cell that is empty in every record: the delimiter at the end of each.
     if len(first) > 1 and all(len(row) == len(first) and not row[-1] for row in sample):
-        first = first[:-1]
+        first, below = first[:-1], [row[:-1] for row in below]
     if not (is_header(first, below, decimal) if header is None else header):
         fits = len(titles) == len(first) and all(titles) and not any(map(is_number, titles))
         names = tuple(titles) if fits else ()
@@ -179,23 +179,32 @@ def is_header(first: list[str], below: list[list[str]], decimal: str = ".") -> b
     fractions, as wavelengths and the 0, 1, 2 of pandas do. Where they may as well be a sample, the
     table is refused.
     """
-    corner, others = first[0].strip(), first[1:]
-    named = not corner or not is_no_name(corner, decimal)
-    if not others:
-        return bool(corner) and named
+    corner = first[0].strip()
     if corner and is_row_title(corner):
         return True
-    numbers = [is_number(cell, decimal) for cell in others]
-    if not any(numbers):
-        return named and not all(is_no_name(cell, decimal) for cell in others)
-    if not all(numbers) or not below:
-        return False
-    counted, values = first[named:], [row[named:] for row in below]
-    if not _steps(counted):
-        return False
-    if named and (not corner or all(is_number(row[0], decimal) for row in below if row)):
+    numeric = [c for c in range(len(first)) if below and _is_numeric(below, c, decimal)]
+    if not numeric:  # a table of text, or a single line
+        others = [cell for cell in first[1:] if not is_no_name(cell, decimal)]
+        plain = not any(is_number(cell, decimal) for cell in first)
+        return plain and bool(others if len(first) > 1 else corner)
+    above = [first[c].strip() for c in numeric if c or corner]
+    titles = [cell for cell in above if not is_no_name(cell, decimal)]
+    if 2 * len(titles) > len(above) or (not corner and (titles or not above)):
         return True  # text above numbers, or nothing above the index of pandas
-    return _is_count_header(counted, values, surely=4 if named else 3)
+    numbers = above[len(titles) :] if titles == above[:1] else above
+    if not all(is_number(cell, decimal) for cell in numbers) or not _steps(numbers):
+        return False
+    if titles or not corner:
+        return True
+    values = [[row[c] for c in numeric] for row in below if len(row) == len(first)]
+    surely = 4 if len(numeric) < len(first) else 3  # columns; a sample may have a name beside them
+    return bool(values) and _is_count_header(numbers, values, surely)
+
+
+def _is_numeric(rows: list[list[str]], column: int, decimal: str) -> bool:
+    """Say whether a column holds numbers, in the rows that have it."""
+    cells = [row[column] for row in rows if column < len(row)]
+    return bool(cells) and all(is_number(cell, decimal) for cell in cells)
 
 
 def _is_count_header(first: list[str], below: list[list[str]], surely: int) -> bool:
@@ -299,7 +308,8 @@ def _fit(rows: list[list[str]]) -> tuple[bool, float, float]:
     Empty if the records are not split.
     """
     # A delimiter at the end of a line is no cell.
-    widths = [len(row) - (len(row) > 1 and not row[-1].strip()) for row in rows]
+    rows = [row[:-1] if len(row) > 1 and not row[-1].strip() else row for row in rows]
+    widths = [len(row) for row in rows]
     [(width, times)] = Counter(widths).most_common(1) or [(0, 0)]
     if width < 2:
         return ()  # type: ignore[return-value]

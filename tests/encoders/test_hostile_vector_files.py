@@ -44,6 +44,10 @@ HOSTILE = {
     "infinity": (text(zebra=[1, 1e999, 3]), "word 'zebra' has a value that is not finite"),
     "binary NaN": (as_binary({"zebra": [NAN]}), "word 'zebra' has a value that is not finite"),
     "zeros": (text(zebra=[0, 0, 0]), "word 'zebra' has only zeros"),
+    "blank number": (
+        b"whale 1 2 3\nzebra 1  3\n",
+        "line 2, word 'zebra': 2 numbers; 3 are expected",
+    ),
     "letters": (b"otter 1 2 3\nzebra 1 x 3\n", "line 2, word 'zebra': a number is expected"),
     "complex": (b"otter 1 2 3\nzebra 1 2j 3\n", "line 2, word 'zebra': a number is expected"),
     "UTF-16": (as_text(GOOD).decode().encode("utf-16"), "holds NUL bytes; not word vectors"),

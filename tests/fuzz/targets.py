@@ -113,6 +113,27 @@ def read_csv(folder):
     return load_table(folder / "x.csv", "label", table).X.shape
 
 
+def write_tables(folder):
+    """The same small table in every form that is neither CSV nor Parquet."""
+    import json
+
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(label=Y)
+    frame.to_csv(folder / "x.tsv", sep="\t", index=False)
+    frame.to_csv(folder / "x.csv", sep="|", encoding="utf-16")
+    lines = frame.to_dict("records")
+    (folder / "x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    frame.to_feather(folder / "x.feather")
+    (folder / "s.tsv").write_text("class\tstriped\tswims\ncat\tyes\tx\ndog\tno\t\nfox\tyes\t\n")
+
+
+def read_tables(folder):
+    from zslearn.datasets import load_table
+
+    return [load_table(path, "label", folder / "s.tsv").X.shape for path in folder.glob("x.*")]
+
+
 def write_excel(folder):
     import openpyxl
 
@@ -324,6 +345,7 @@ TARGETS = {
     "mat73": Target(write_mat73, read_mat5),
     "xlsa17": Target(write_xlsa17, read_folder),
     "csv": Target(write_csv, read_csv),
+    "tables": Target(write_tables, read_tables),
     "excel": Target(write_excel, read_excel),
     "parquet": Target(write_parquet, read_parquet),
     "hdf5": Target(write_hdf5, read_hdf5),

@@ -284,7 +284,7 @@ def _names_samples(table: Table, column: int) -> bool:
     if table.names and _cells.is_row_title(table.names[column]):
         return True
     cells = table.texts(column)
-    no_names = sum(map(_cells.is_no_name, cells))
+    no_names = sum(_cells.is_no_name(cell, table.decimal) for cell in cells)
     return 2 * no_names < len(cells) and not _tables.are_truths(cells)
 
 

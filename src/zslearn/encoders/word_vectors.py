@@ -254,7 +254,7 @@ def _text_rows(
         rows += 1
         word, numbers = _split_row(line, layout.width, number)
         if wanted(word):
-            yield word, _parsed(word, numbers, number)
+            yield word, _parsed(word, numbers, number, layout.width)
     if layout.count is not None and rows != layout.count:
         raise InvalidInputError(
             f"the header declares {layout.count} words and the file holds {rows}; it is cut short "
@@ -277,15 +277,20 @@ def _split_row(line: bytes, width: int, number: int) -> tuple[bytes, bytes]:
     return b" ".join(words), b" ".join(cells[-width:])
 
 
-def _parsed(word: bytes, numbers: bytes, line: int) -> FloatArray:
+def _parsed(word: bytes, numbers: bytes, line: int, width: int) -> FloatArray:
     """Turn the numbers of a line into a vector."""
+    shown = word.decode("utf-8", "replace")
     try:
-        return np.array(numbers.split(), dtype=np.float64)
+        vector = np.array(numbers.split(), dtype=np.float64)
     except ValueError as error:
-        shown = word.decode("utf-8", "replace")
         raise InvalidInputError(
             f"line {line}, word {shown!r}: a number is expected ({error})."
         ) from error
+    if len(vector) != width:
+        raise InvalidInputError(
+            f"line {line}, word {shown!r}: {len(vector)} numbers; {width} are expected."
+        )
+    return vector
 
 
 Search = WordSearch[FloatArray]
