@@ -1,13 +1,71 @@
-"""Contributions of semantic dimensions against a path integral by finite differences."""
+"""Kernels and regression against scikit-learn's, contributions against finite differences."""
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.kernel_ridge import KernelRidge
 
 from zslearn.core.kernels import (
     SignatureKernel,
     deviations_from_mean,
     dimension_contributions,
+    distance_unit,
+    gaussian_kernel,
+    kernel_ridge,
+    median_scales,
+    rbf,
+    relative_distances,
 )
+
+
+def test_distances_are_those_of_unit_rows_a_block_each():
+    rng = np.random.default_rng(1)
+    A, B = rng.standard_normal((4, 7)), rng.standard_normal((3, 7))
+    blocks = [slice(0, 3), slice(3, 7)]
+    found = relative_distances(A, B, blocks, [2.0, 0.5])
+    for part, block, scale in zip(found, blocks, [2.0, 0.5], strict=True):
+        a = A[:, block] / np.linalg.norm(A[:, block], axis=1, keepdims=True)
+        b = B[:, block] / np.linalg.norm(B[:, block], axis=1, keepdims=True)
+        np.testing.assert_allclose(part, cdist(a, b, "sqeuclidean") / scale, atol=1e-12)
+
+
+def test_scales_are_medians_over_pairs_of_different_classes():
+    S = np.eye(3)  # every pair of unit vectors is at squared distance 2
+    assert median_scales(S, [slice(None)]) == [2.0]
+
+
+def test_equal_signatures_do_not_divide_by_zero():
+    assert median_scales(np.ones((3, 2)), [slice(None)]) == [1.0]
+
+
+def test_a_space_given_twice_has_the_kernel_of_one():
+    S = np.random.default_rng(2).standard_normal((5, 4))
+    once = relative_distances(S, S, [slice(None)], [1.0])
+    twice = relative_distances(
+        np.hstack([S, S]), np.hstack([S, S]), [slice(0, 4), slice(4, 8)], [1.0, 1.0]
+    )
+    np.testing.assert_allclose(gaussian_kernel(once, 0.7), gaussian_kernel(twice, 0.7), atol=1e-12)
+
+
+def test_kernel_ridge_equals_scikit_learn_on_centered_targets():
+    rng = np.random.default_rng(0)
+    S, T, new = rng.standard_normal((9, 4)), rng.standard_normal((9, 3)), rng.random((2, 4))
+    K = rbf(S, S, 2.0)
+    dual, mean = kernel_ridge(K, T, 0.3)
+    gamma = 1 / (2.0 * distance_unit(S))
+    other = KernelRidge(alpha=0.3, kernel="rbf", gamma=gamma).fit(S, T - T.mean(axis=0))
+    np.testing.assert_allclose(rbf(new, S, 2.0) @ dual + mean, other.predict(new) + mean)
+
+
+def test_the_unit_is_the_mean_squared_distance_of_pairs():
+    S = np.random.default_rng(1).standard_normal((6, 3))
+    pairs = [np.sum((a - b) ** 2) for i, a in enumerate(S) for b in S[:i]]
+    assert np.isclose(distance_unit(S), np.mean(pairs))
+    assert distance_unit(S[:1]) == 1.0
+    assert distance_unit(np.ones((3, 2))) == 1.0
+    length = np.sqrt(distance_unit(S))
+    np.testing.assert_allclose(rbf(S, S, 2.0), RBF(length_scale=length)(S), atol=1e-12)
 
 
 def unit(M):
