@@ -60,12 +60,10 @@ def read_classes(source: Any, *, int_names: bool = False) -> Classes:
         _check_is_class(table, vectors[0])
         notes.append("it has no header, so the dimensions are called d0 and so on")
     dimensions = [table.names[column] for column in columns] if table.names else None
-    if int_names:
-        return list(map(_integer, names)), vectors, dimensions, tuple(notes)
     if table.lines is not None:  # text, as `write_csv` guards it
         names = list(map(unguarded_cell, names))
         dimensions = None if dimensions is None else list(map(unguarded_cell, dimensions))
-    return names, vectors, dimensions, tuple(notes)
+    return list(map(_integer, names)) if int_names else names, vectors, dimensions, tuple(notes)
 
 
 def _class_names(table: Table) -> tuple[list[Any], list[int]]:
