@@ -14,7 +14,7 @@ import numpy as np
 import pages
 from measure_auto import ROWS
 
-from zslearn.zero_shot.auto.portfolio import RECOMMENDED
+from zslearn.zero_shot.registry import RECOMMENDED
 
 FRESH = ROWS.with_name("auto_fresh.jsonl")
 UNFAMILIAR = ROWS.with_name("auto_tables.jsonl")
