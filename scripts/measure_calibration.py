@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.base import clone
 
-from zslearn.core.confidence import Labelled, confidence_measures, fit_temperature
+from zslearn.core.confidence import LabeledScores, confidence_measures, fit_temperature
 from zslearn.core.moments import Moments
 from zslearn.core.rows import RowTransform
 from zslearn.core.whitening import WithinClassCovariance
@@ -159,7 +159,7 @@ class Case:
         temperature = 1.0 if kind == "softmax" else self.temperature[setting]
         if kind == "oracle":
             truth = np.argmax(self.y[rows][:, None] == self.names[columns], axis=1)
-            temperature = fit_temperature([Labelled(values, truth, np.ones(len(truth)))])
+            temperature = fit_temperature([LabeledScores(values, truth, np.ones(len(truth)))])
         return softmax(values / temperature, axis=1)
 
     def errors(self) -> dict[str, dict[str, float]]:

@@ -28,7 +28,7 @@ from zslearn.zero_shot import (
 )
 
 ROOMS = ("autoencoder", "cluster", "model_selection", "zero_shot")
-BASES = (LinearMapping, ZeroShotClassifier)
+BASES = (LinearMapping, ZeroShotClassifier, ZeroShotMethod)
 # Values people give by mistake; many are right for some parameter.
 VALUES = {
     "text": "nonsense",

@@ -218,7 +218,8 @@ def _answers(model: Any) -> NDArray[Any]:
         raise InvalidInputError(f"it claims {n_features} features")
     X = np.abs(rng.standard_normal((max(2, tags.min_batch if tags else 0), n_features)))
     if steps:
-        model, X = last, _without_zero_rows(features_of(model, X))
+        X = _without_zero_rows(features_of(model, X))
+    model = last
     if tags is None:
         return np.asarray(model.transform(X))
     names = model.candidate_names()
