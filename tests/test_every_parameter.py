@@ -25,6 +25,7 @@ from zslearn.zero_shot import (
     RRZSLClassifier,
     SAEClassifier,
     ZeroShotClassifier,
+    ZeroShotMethod,
 )
 
 ROOMS = ("autoencoder", "cluster", "model_selection", "zero_shot")
