@@ -101,9 +101,9 @@ def test_refusals_say_what_is_wrong(visitor, document, said):
     assert visitor.session.project.edits().done == []
 
 
-def test_a_row_of_zeros_is_refused_and_the_board_stays(visitor):
+def test_a_row_of_another_length_is_refused_and_the_board_stays(visitor):
     before = visitor.json("state")
-    answer = visitor.post("edits", {"op": "add", "name": "nothing", "row": [0] * 20})
+    answer = visitor.post("edits", {"op": "add", "name": "short", "row": [0] * 19})
     assert answer.status_code == 400
     after = visitor.json("state")
     assert (after["classes"], after["undo"]) == (before["classes"], None)
