@@ -63,7 +63,7 @@ def test_pictures_without_class_folders_are_said(source, tmp_path):
 
 def test_a_table_that_cannot_be_read_is_said_before_anything_is_encoded(source, tmp_path):
     (tmp_path / "classes.csv").write_text(f"class,fast\n{NAMES[0]},nan\n{NAMES[1]},2\n")
-    with pytest.raises(InvalidInputError, match="Line 2, column 'fast': 'nan' is not a finite number"):
+    with pytest.raises(InvalidInputError, match="column 'fast': 'nan' is not a finite number"):
         prepare(source)
 
 
