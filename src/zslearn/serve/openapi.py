@@ -92,7 +92,7 @@ def read_body(text: bytes, kind: type[Body]) -> Body:
         return msgspec.json.decode(text, type=kind)
     except msgspec.ValidationError as error:
         raise refuse(f"the body is wrong: {error}.") from error
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise refuse(f"the body is not JSON ({error}).") from error
 
 
