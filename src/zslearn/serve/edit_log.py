@@ -259,8 +259,9 @@ class EditLog:
 
     def _open(self, facts: Mapping[str, Any], read_only: bool) -> None:
         """Check that the file is one of this kind before anything in it is changed."""
-        kind = self._base.execute("PRAGMA application_id").fetchone()[0]
+        # In this order: whoever makes the tables sets the kind in the same transaction.
         has_tables = self._base.execute("SELECT * FROM sqlite_master").fetchall()
+        kind = self._base.execute("PRAGMA application_id").fetchone()[0]
         if kind != self._kind.application and (kind or has_tables):
             raise DamagedError(
                 f"{self.path} is an SQLite file of another program; {self._kind.remedy}."
