@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 
+import msgspec
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -12,6 +13,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from playwright.sync_api import expect
 
 from tests.serve.studio.page.people import choose_method, class_item, describe, move, slider
+from zslearn.serve.studio.edits import Kept
 
 
 def download(page, link):
@@ -91,7 +93,8 @@ def test_the_table_and_the_python_lines_are_taken_along(page, visitor, tmp_path)
 def test_why_a_file_cannot_be_made_is_said_beside_it(page, visitor):
     session = visitor.studio.session
     number = next(one.id for one in session.kept.described.values() if one.seen)
-    session.change({"op": "delete", "class": number, "what": "delete"}, final=True, by="")
+    edit = {"op": "delete", "class": number, "what": "delete"}
+    session.change(msgspec.convert(edit, Kept), final=True, by="")
     page.get_by_role("button", name="Save & share").click()
     link = page.get_by_role("link", name="The model")
     link.click()

@@ -1,8 +1,10 @@
 """Data that is not as it should be, and a window that changes: nothing stays wrong on the page."""
 
+import msgspec
 import pytest
 
 from tests.serve.studio.page.people import describe, open_tab, settle
+from zslearn.serve.studio.edits import Kept
 
 playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
 expect = playwright.expect
@@ -23,7 +25,8 @@ def test_the_curve_comes_back_with_the_new_classes(studio, visit):
     session = studio.session
     new = [one.id for one in session.kept.described.values() if not one.seen]
     for number in new:
-        session.change({"op": "delete", "class": number, "what": "delete"}, final=True, by="")
+        edit = {"op": "delete", "class": number, "what": "delete"}
+        session.change(msgspec.convert(edit, Kept), final=True, by="")
     visitor = visit(studio)
     page = visitor.page
     open_tab(page, "Balance")
