@@ -60,11 +60,13 @@ def damaged(path: PathLike, kind: str, remedy: str = "") -> Iterator[None]:
     """
     try:
         yield
-    except (ZslearnError, FileNotFoundError):
+    except ZslearnError:
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _WRITE_ERRORS:
             raise  # a full disk, or a file that may not be read
+        if isinstance(error, FileNotFoundError) and not os.path.exists(path):
+            raise  # not a part of it that is missing, such as a group of a Zarr folder
         reason = first_line(error).replace(os.fspath(path), Path(path).name)
         raise InvalidInputError(
             f"{os.fspath(path)} is not a readable {kind} ({reason})."
