@@ -436,6 +436,19 @@ def test_damaged_files_are_refused_in_one_line(tmp_path, name, content):
     assert str(no.value).count(str(tmp_path)) == 1
 
 
+def test_a_workbook_with_a_password_is_refused(tmp_path):
+    path = tmp_path / "x.xlsx"
+    write_book(path, ("s", [["a"], [1]]))
+    content = bytearray(path.read_bytes())
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        start = -1
+        while (start := content.find(mark, start + 1)) >= 0:
+            content[start + flags] |= 1  # says that the member is encrypted
+    path.write_bytes(content)
+    with pytest.raises(InvalidInputError, match=r"x\.xlsx is not a readable Excel .*encrypted"):
+        read_table(path)
+
+
 def test_other_spreadsheets_and_missing_packages_say_what_to_do(tmp_path, monkeypatch):
     (tmp_path / "x.ods").write_bytes(b"PK")
     with pytest.raises(InvalidInputError, match=r"read from \.xlsx; got '\.ods'"):

@@ -135,9 +135,10 @@ class Table:
             if self.is_text(column):
                 raise self._no_number(column)
         if self._matrix is not None and set(columns) <= set(self._matrix[0]):
-            found = self._matrix[1]
-            if tuple(columns) != self._matrix[0]:
-                found = found[:, [self._matrix[0].index(column) for column in columns]]
+            places, found = self._matrix
+            at = [places.index(column) for column in columns]
+            in_a_row = at == list(range(at[0], at[0] + len(at)))  # then nothing is copied
+            found = found[:, at[0] : at[0] + len(at)] if in_a_row else found[:, at]
         else:
             found = np.column_stack([self.columns[column] for column in columns])
         finite = np.isfinite(found)

@@ -415,6 +415,17 @@ def test_what_a_spreadsheet_holds_is_read_and_said(run, own):
     assert result.exit_code == 0, result.output
 
 
+def test_a_column_that_a_model_learned_from_stays_a_feature(run, own, own_arguments):
+    """In one sample every whole number counts up; what was learned from is not left out."""
+    table = pd.read_csv(own / "X.csv").rename(columns={"f0": "key"})
+    table.to_csv(own / "X.csv", index=False)
+    assert run("fit", *own_arguments, "--save", own / "m.zsl").exit_code == 0
+    table.iloc[:1].assign(key=3).to_csv(own / "one.csv", index=False)
+    result = run("predict", own / "m.zsl", own / "one.csv")
+    assert result.exit_code == 0, result.output
+    assert "key" not in result.stderr
+
+
 def test_new_classes_are_matched_by_the_names_of_their_columns(run, model, own, refused):
     classes = pd.read_csv(own / "classes.csv")
     more = classes.iloc[:1].assign(**{"class": "okapi"})

@@ -136,7 +136,8 @@ def _stored(classifier: Any, store: PictureStore) -> Samples:
 def _table(classifier: Any, path: str, ignore: Sequence[str]) -> Samples:
     from zslearn.datasets.table import read_feature_table
 
-    table = read_feature_table(path, ignore=ignore)
+    known = getattr(classifier, "feature_columns_", ())
+    table = read_feature_table(path, ignore=ignore, known=known)
     if not len(table.X):
         raise InvalidInputError(f"{path} has no samples.")
     echo_notes(path, table.notes)

@@ -234,9 +234,18 @@ def _is_path(value: object) -> bool:
 
 
 def read_feature_table(
-    source: Any, *, take: Collection[str] = (), ignore: Collection[str] = (), mmap: bool = False
+    source: Any,
+    *,
+    take: Collection[str] = (),
+    ignore: Collection[str] = (),
+    known: Collection[str] = (),
+    mmap: bool = False,
 ) -> FeatureTable:
-    """Read a file of features or a pandas frame; the columns `take` are kept apart."""
+    """Read a file of features or a pandas frame.
+
+    The columns `take` are kept apart; those that are `known` to be features, because a model
+    learned from them, are never taken for names of the samples.
+    """
     if _is_path(source):
         path = Path(source)
         _check_is_features(path)
@@ -244,10 +253,12 @@ def read_feature_table(
             X = read_array(path, "X", mmap=mmap)
             with naming(path):
                 return FeatureTable(_checked_matrix(X))
-    return _features_of(read_table(source, text=take), take, ignore)
+    return _features_of(read_table(source, text=take), take, ignore, known)
 
 
-def _features_of(table: Table, take: Collection[str], ignore: Collection[str]) -> FeatureTable:
+def _features_of(
+    table: Table, take: Collection[str], ignore: Collection[str], known: Collection[str]
+) -> FeatureTable:
     """Sort the columns of a table into features, names of samples and what was asked for."""
     apart = {table.position(name) for name in [*take, *ignore]}
     rest = [column for column in range(len(table.columns)) if column not in apart]
@@ -259,7 +270,8 @@ def _features_of(table: Table, take: Collection[str], ignore: Collection[str]) -
     if ids is None and rest and _names_samples(table, rest[0]):
         ids = table.texts(rest.pop(0))
     left_out = []
-    for column in [c for c in rest if _numbers_samples(table, c)]:
+    counting = [column for column in rest if _numbers_samples(table, column)]
+    for column in [c for c in counting if not table.names or table.names[c] not in known]:
         left_out.append(
             f"the column {table.title(column)} numbers the samples: it names them and is no feature"
         )
