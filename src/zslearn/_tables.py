@@ -136,9 +136,10 @@ class Table:
                 raise self._no_number(column)
         if self._matrix is not None and set(columns) <= set(self._matrix[0]):
             places, found = self._matrix
-            at = [places.index(column) for column in columns]
-            in_a_row = at == list(range(at[0], at[0] + len(at)))  # then nothing is copied
-            found = found[:, at[0] : at[0] + len(at)] if in_a_row else found[:, at]
+            kept = [places.index(column) for column in columns]
+            first = kept[0] if kept else 0
+            in_a_row = kept == list(range(first, first + len(kept)))  # then nothing is copied
+            found = found[:, first : first + len(kept)] if in_a_row else found[:, kept]
         else:
             found = np.column_stack([self.columns[column] for column in columns])
         finite = np.isfinite(found)
