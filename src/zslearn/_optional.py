@@ -39,6 +39,28 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
         raise MissingExtraError(missing, extra, purpose) from error
 
 
+def axes_for(ax: Any, purpose: str, **options: Any) -> Any:
+    """Return the axes that are given, or those of a new figure made with these options.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes or None
+        What the caller passed.
+    purpose : str
+        As in :func:`require`.
+    **options
+        For ``pyplot.subplots``, for example ``figsize``.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    if ax is not None:
+        return ax
+    pyplot = require("matplotlib.pyplot", extra="plot", purpose=purpose)
+    return pyplot.subplots(**options)[1]
+
+
 def find_in_package(package: str, place: str, *, extra: str, purpose: str) -> Path:
     """Return where a file or folder of an installed package is, without importing the package.
 

@@ -1,4 +1,8 @@
-"""What all mappings share: linear codes, and learning from statistics."""
+"""What all mappings share: the statistics they learn from, linear codes, and how they are fitted.
+
+`MomentMapping` learns from `Statistics` alone, so that batches, streams and files of moments give
+what one fit gives; `RowMapping` needs the rows themselves.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +19,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from zslearn._declared import Declared, fitted
 from zslearn._parameters import check_parameters
 from zslearn.core.fitting import all_or_nothing, fit_method
-from zslearn.core.learner import FoldedMoments, MomentLearner, MomentPlan
+from zslearn.core.learner import FoldedMoments, MomentLearner, MomentPlan, added_by_class
 from zslearn.core.moments import Moments
 from zslearn.core.threads import limit_blas_for
+from zslearn.core.whitening import within_class_scatter
 from zslearn.exceptions import InvalidInputError
 
 
@@ -109,6 +114,7 @@ class Statistics:
     @property
     def spread(self) -> NDArray:
         """Standard deviation of each feature; 1 for features that do not vary."""
+        # Taken about the mean, so that the diagonal of the Gram matrix is n times the variance.
         variance = np.diag(self.total.gram) / self.total.n_samples
         deviation = np.sqrt(np.maximum(variance, 0.0))
         constant = deviation <= 10 * np.finfo(float).eps * np.abs(self.total.mean)
@@ -117,8 +123,7 @@ class Statistics:
     @property
     def within(self) -> NDArray:
         """Sum over the rows of ``(x - μ_c)(x - μ_c)ᵀ`` with the mean of their class."""
-        scaled = self.total.sums / np.sqrt(self.total.counts)[:, None]
-        return self.total.gram - scaled.T @ scaled
+        return within_class_scatter(self.total)
 
     def balanced(self) -> Moments:
         """Moments with every row of class c weighted by ``N / (K n_c)``; needs `by_class`."""
@@ -136,11 +141,7 @@ class Statistics:
     def __add__(self, other: Statistics) -> Statistics:
         if not self.by_class:
             return Statistics(self.total + other.total)
-        known = {part.classes.item(): part for part in self.by_class}
-        for part in other.by_class:
-            label = part.classes.item()
-            known[label] = known[label] + part if label in known else part
-        return _of_parts(tuple(known[label] for label in sorted(known)))
+        return _of_parts(added_by_class(self.by_class, other.by_class))
 
     def __sub__(self, other: Statistics) -> Statistics:
         if not self.by_class:
@@ -166,6 +167,7 @@ def _weighted(moments: Moments, weight: float) -> Moments:
 
 
 def _affine(moments: Moments, mean: NDArray, scale: NDArray) -> Moments:
+    # About an origin that moves along, differences are only divided.
     return replace(
         moments,
         sums=moments.sums / scale,

@@ -1,4 +1,10 @@
-"""No learning at all: the yardstick for every mapping."""
+"""Mappings learned from moments alone: class counts, class sums and Gram matrices.
+
+From no learning at all (`EuclideanMapping`, the yardstick) over whitening (`RCA`), discriminants
+(`LDAProjection`), likelihood ratios of pairs (`KISSME`) and least squares to the labels (`MLCA`,
+`RVML`) to a large-margin metric (`LajugieSpectral`, which iterates, but on moments). Powers and
+factors of symmetric matrices are at the end.
+"""
 
 from __future__ import annotations
 
@@ -33,69 +39,6 @@ class EuclideanMapping(MomentMapping):
 
     def _coef(self, statistics: Statistics) -> NDArray:
         return np.eye(statistics.total.n_features)
-
-
-class RVML(MomentMapping):
-    """Regressive virtual metric learning with one virtual point per class.
-
-    Every row is drawn to the unit vector of its class by ridge regression:
-    ``L = (XᵀX + λ n I)⁻¹ XᵀY``, codes ``X L``. When all K classes have the same size this is the
-    semantic autoencoder with ``λ_SAE = 1 / (K λ)`` up to a common factor, which k-means cannot see.
-
-    Parameters
-    ----------
-    lam : float, default=0.5
-        Ridge per sample; on standardized features about 0.1 to 1 is a good range.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_classes, n_features)
-        ``Lᵀ``.
-
-    References
-    ----------
-    M. Perrot and A. Habrard, "Regressive virtual metric learning", NIPS 2015.
-
-    Examples
-    --------
-    >>> from zslearn.cluster import RVML
-    >>> from zslearn.datasets import make_subclusters
-    >>> data = make_subclusters(random_state=0)
-    >>> RVML(0.5).fit(data.X_train, data.y_train).coef_.shape
-    (3, 3)
-    """
-
-    mapping_tags: ClassVar[MappingTags] = MappingTags(
-        reference="M. Perrot and A. Habrard, Regressive virtual metric learning, NIPS 2015"
-    )
-    lam: float = parameter(default=0.5, allowed=Number(above=0), kw_only=False)
-
-    def _coef(self, statistics: Statistics) -> NDArray:
-        lam = self.lam
-        moments = statistics.raw
-        ridge = lam * moments.n_samples * np.eye(moments.n_features)
-        return np.linalg.solve(moments.gram + ridge, moments.sums.T).T
-
-
-def symmetric_power(M: NDArray, exponent: float) -> NDArray:
-    """Power of a positive semi-definite matrix; its null space stays null."""
-    values, vectors = np.linalg.eigh(M)
-    kept = values > len(values) * np.finfo(float).eps * max(float(values[-1]), 0.0)
-    return (vectors[:, kept] * values[kept] ** exponent) @ vectors[:, kept].T
-
-
-def metric_factor(M: NDArray) -> NDArray:
-    """Return L with ``LᵀL`` the positive part of M, strongest direction first."""
-    values, vectors = np.linalg.eigh(M)
-    kept = np.flatnonzero(values > len(values) * np.finfo(float).eps * np.abs(values).max())[::-1]
-    if len(kept) == 0:
-        return np.zeros((1, len(M)))
-    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
-
-
-def ridged(M: NDArray, amount: float) -> NDArray:
-    """Add `amount` times the mean of the diagonal to the diagonal."""
-    return M + amount * np.trace(M) / len(M) * np.eye(len(M))
 
 
 class RCA(MomentMapping):
@@ -134,82 +77,74 @@ class RCA(MomentMapping):
     ridge: float = parameter(default=1e-9, allowed=Number(least=0), kw_only=False)
 
     def _coef(self, statistics: Statistics) -> NDArray:
-        ridge = self.ridge
         covariance = statistics.within / statistics.total.n_samples
-        return symmetric_power(ridged(covariance, ridge), -0.5)
+        return symmetric_power(ridged(covariance, self.ridge), -0.5)
 
 
-_REFERENCE = (
-    "M. T. Law, Y. Yu, M. Cord and E. P. Xing, Closed-form training of Mahalanobis distance for "
-    "supervised clustering, CVPR 2016"
-)
+class LDAProjection(MomentMapping):
+    """Directions in which classes lie far apart relative to their spread.
 
-
-class MLCA(MomentMapping):
-    """Least squares to the cluster indicators, each divided by the root of the cluster's size.
-
-    With Y the one-hot labels and ``J = Y (YᵀY)^(-1/2)``, so that ``JJᵀ`` is the clustering matrix,
-    the map is ``L = X⁺ J = G⁺ XᵀJ``; codes are ``X L``. It needs only class counts, class sums
-    and ``G = XᵀX``.
+    Solves ``S_b v = e S_w v`` and scales the directions to unit variance within classes, so codes
+    equal those of scikit-learn's ``LinearDiscriminantAnalysis`` up to sign and shift. Cheap, and
+    hard to beat when each class is one cloud.
 
     Parameters
     ----------
-    svd : bool, default=False
-        Replace the codes of a batch by the left singular vectors of their matrix, as the authors'
-        program also does. This is **transductive**: a code then depends on all rows of the batch.
-        Where there are as many classes as features it whitens the batch and ignores the labels.
-    center : bool, default=False
-        Subtract the mean of the training rows first; the original does not. Rows that are already
-        standardized, as in :class:`SupervisedKMeans`, are centered anyway.
+    n_components : int, optional
+        Number of directions; by default and at most ``min(n_classes - 1, n_features)``.
+    ridge : float, default=1e-9
+        Added to the within-class covariance, as a share of its mean variance.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_classes, n_features)
-        ``Lᵀ``.
-    mean_ : ndarray of shape (n_features,)
-        What is subtracted before mapping; zero unless `center`.
-
-    References
-    ----------
-    M. T. Law, Y. Yu, M. Cord and E. P. Xing, "Closed-form training of Mahalanobis distance for
-    supervised clustering", CVPR 2016.
+    coef_ : ndarray of shape (n_components, n_features)
+        The directions, most discriminating first.
 
     Examples
     --------
-    >>> from zslearn.cluster import MLCA
+    >>> from zslearn.cluster import LDAProjection
     >>> from zslearn.datasets import make_subclusters
     >>> data = make_subclusters(random_state=0)
-    >>> MLCA().fit(data.X_train, data.y_train).transform(data.X_test).shape
-    (3000, 3)
+    >>> LDAProjection().fit(data.X_train, data.y_train).coef_.shape
+    (2, 3)
     """
 
-    mapping_tags: ClassVar[MappingTags] = MappingTags(reference=_REFERENCE)
-    svd: bool = parameter(default=False, allowed=Flag(), kw_only=False)
-    center: bool = parameter(default=False, allowed=Flag())
-    mean_: NDArray = fitted("d")
-
-    @property
-    def is_transductive(self) -> bool:
-        """Whether the code of a sample depends on the other samples of the batch."""
-        return bool(self.svd)
-
-    def _codes(self, X: NDArray) -> NDArray:
-        codes = super()._codes(X)
-        codes -= (self.coef_ @ self.mean_).astype(codes.dtype)
-        return _left_singular_vectors(codes) if self.svd else codes
+    mapping_tags: ClassVar[MappingTags] = MappingTags(
+        reference="R. A. Fisher, The use of multiple measurements in taxonomic problems, 1936; "
+        "C. R. Rao, 1948"
+    )
+    n_components: int | None = parameter(
+        default=None, allowed=Either(None, Whole(1)), kw_only=False
+    )
+    ridge: float = parameter(default=1e-9, allowed=Number(least=0))
 
     def _coef(self, statistics: Statistics) -> NDArray:
-        self.mean_ = statistics.total.mean if self.center else np.zeros(statistics.total.n_features)
-        moments = statistics.total.about(self.mean_)
-        J_X = moments.sums / np.sqrt(moments.counts)[:, None]
-        return J_X @ symmetric_power(moments.gram, -1.0)
+        kept = self._n_kept(len(statistics.classes), statistics.total.n_features)
+        N = statistics.total.n_samples
+        within = statistics.within / N
+        if np.trace(within) <= 0:  # every row equals the mean of its class
+            within = np.eye(len(within))
+        # What is not within classes is between them.
+        between = statistics.total.gram / N - statistics.within / N
+        try:
+            _, vectors = linalg.eigh(between, ridged(within, self.ridge))
+        except np.linalg.LinAlgError as error:
+            raise InvalidInputError(
+                "the within-class covariance is singular (fewer samples than features, or "
+                f"features that repeat each other); raise ridge, which is {self.ridge:g}."
+            ) from error
+        return vectors[:, ::-1][:, :kept].T
 
-
-def _left_singular_vectors(codes: NDArray) -> NDArray:
-    """U of the thin SVD, without directions in which the codes do not vary."""
-    U, sigma, _ = np.linalg.svd(codes, full_matrices=False)
-    # Moments are products, so the null space of the map is known up to the root of the precision.
-    return U[:, sigma > 1e-6 * sigma[0]]
+    def _n_kept(self, n_classes: int, n_features: int) -> int:
+        most = min(n_classes - 1, n_features)
+        if self.n_components is None:
+            return most
+        if not 1 <= self.n_components <= most:
+            raise InvalidInputError(
+                f"n_components must be between 1 and min(n_classes - 1, n_features) = {most}; "
+                f"got {self.n_components}."
+            )
+        return int(self.n_components)
 
 
 class KISSME(MomentMapping):
@@ -254,9 +189,8 @@ class KISSME(MomentMapping):
         return True
 
     def _coef(self, statistics: Statistics) -> NDArray:
-        ridge = self.ridge
-        similar, dissimilar = pair_covariances(statistics)
-        M = np.linalg.inv(ridged(similar, ridge)) - np.linalg.inv(ridged(dissimilar, ridge))
+        same, other = (ridged(one, self.ridge) for one in pair_covariances(statistics))
+        M = np.linalg.inv(same) - np.linalg.inv(other)
         return metric_factor((M + M.T) / 2)
 
 
@@ -269,6 +203,7 @@ def pair_covariances(statistics: Statistics) -> tuple[NDArray, NDArray]:
         raise InvalidInputError(
             "KISSME needs pairs of the same class, but every class has a single sample."
         )
+    # Σ_{i<j} (x_i − x_j)(x_i − x_j)ᵀ = n Σ (x_i − mean)(x_i − mean)ᵀ, for a class and for all rows.
     same = sum(
         (count * part.gram for count, part in zip(n, statistics.by_class, strict=True)),
         np.zeros_like(statistics.total.gram),
@@ -276,73 +211,116 @@ def pair_covariances(statistics: Statistics) -> tuple[NDArray, NDArray]:
     return same / same_pairs, (N * statistics.total.gram - same) / other_pairs
 
 
-class LDAProjection(MomentMapping):
-    """Directions in which classes lie far apart relative to their spread.
+class MLCA(MomentMapping):
+    """Least squares to the cluster indicators, each divided by the root of the cluster's size.
 
-    Solves ``S_b v = e S_w v`` and scales the directions to unit variance within classes, so codes
-    equal those of scikit-learn's ``LinearDiscriminantAnalysis`` up to sign and shift. Cheap, and
-    hard to beat when each class is one cloud.
+    With Y the one-hot labels and ``J = Y (YᵀY)^(-1/2)``, so that ``JJᵀ`` is the clustering matrix,
+    the map is ``L = X⁺ J = G⁺ XᵀJ``; codes are ``X L``. It needs only class counts, class sums
+    and ``G = XᵀX``.
 
     Parameters
     ----------
-    n_components : int, optional
-        Number of directions; by default and at most ``min(n_classes - 1, n_features)``.
-    ridge : float, default=1e-9
-        Added to the within-class covariance, as a share of its mean variance.
+    svd : bool, default=False
+        Replace the codes of a batch by the left singular vectors of their matrix, as the authors'
+        program also does. This is **transductive**: a code then depends on all rows of the batch.
+        Where there are as many classes as features it whitens the batch and ignores the labels.
+    center : bool, default=False
+        Subtract the mean of the training rows first; the original does not. Rows that are already
+        standardized, as in :class:`SupervisedKMeans`, are centered anyway.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_components, n_features)
-        The directions, most discriminating first.
+    coef_ : ndarray of shape (n_classes, n_features)
+        ``Lᵀ``.
+    mean_ : ndarray of shape (n_features,)
+        What is subtracted before mapping; zero unless `center`.
+
+    References
+    ----------
+    M. T. Law, Y. Yu, M. Cord and E. P. Xing, "Closed-form training of Mahalanobis distance for
+    supervised clustering", CVPR 2016.
 
     Examples
     --------
-    >>> from zslearn.cluster import LDAProjection
+    >>> from zslearn.cluster import MLCA
     >>> from zslearn.datasets import make_subclusters
     >>> data = make_subclusters(random_state=0)
-    >>> LDAProjection().fit(data.X_train, data.y_train).coef_.shape
-    (2, 3)
+    >>> MLCA().fit(data.X_train, data.y_train).transform(data.X_test).shape
+    (3000, 3)
     """
 
     mapping_tags: ClassVar[MappingTags] = MappingTags(
-        reference="R. A. Fisher, The use of multiple measurements in taxonomic problems, 1936; "
-        "C. R. Rao, 1948"
+        reference="M. T. Law, Y. Yu, M. Cord and E. P. Xing, Closed-form training of Mahalanobis "
+        "distance for supervised clustering, CVPR 2016"
     )
-    n_components: int | None = parameter(
-        default=None, allowed=Either(None, Whole(1)), kw_only=False
-    )
-    ridge: float = parameter(default=1e-9, allowed=Number(least=0))
+    svd: bool = parameter(default=False, allowed=Flag(), kw_only=False)
+    center: bool = parameter(default=False, allowed=Flag())
+    mean_: NDArray = fitted("d")
+
+    @property
+    def is_transductive(self) -> bool:
+        """Whether the code of a sample depends on the other samples of the batch."""
+        return bool(self.svd)
+
+    def _codes(self, X: NDArray) -> NDArray:
+        codes = super()._codes(X)
+        codes -= (self.coef_ @ self.mean_).astype(codes.dtype)
+        return _left_singular_vectors(codes) if self.svd else codes
 
     def _coef(self, statistics: Statistics) -> NDArray:
-        ridge = self.ridge
-        kept = self._n_kept(len(statistics.classes), statistics.total.n_features)
-        N = statistics.total.n_samples
-        within = _never_zero(statistics.within / N)
-        between = statistics.total.gram / N - statistics.within / N
-        try:
-            _, vectors = linalg.eigh(between, ridged(within, ridge))
-        except np.linalg.LinAlgError as error:
-            raise InvalidInputError(
-                "the within-class covariance is singular (fewer samples than features, or "
-                f"features that repeat each other); raise ridge, which is {ridge:g}."
-            ) from error
-        return vectors[:, ::-1][:, :kept].T
-
-    def _n_kept(self, n_classes: int, n_features: int) -> int:
-        most = min(n_classes - 1, n_features)
-        if self.n_components is None:
-            return most
-        if not 1 <= self.n_components <= most:
-            raise InvalidInputError(
-                f"n_components must be between 1 and min(n_classes - 1, n_features) = {most}; "
-                f"got {self.n_components}."
-            )
-        return int(self.n_components)
+        self.mean_ = statistics.total.mean if self.center else np.zeros(statistics.total.n_features)
+        moments = statistics.total.about(self.mean_)
+        # JᵀX: the sum of each class divided by the root of its size.
+        J_X = moments.sums / np.sqrt(moments.counts)[:, None]
+        return J_X @ symmetric_power(moments.gram, -1.0)
 
 
-def _never_zero(M: NDArray) -> NDArray:
-    """Return the identity in place of zeros (every row equal to the mean of its class)."""
-    return M if np.trace(M) > 0 else np.eye(len(M))
+def _left_singular_vectors(codes: NDArray) -> NDArray:
+    """U of the thin SVD, without directions in which the codes do not vary."""
+    U, sigma, _ = np.linalg.svd(codes, full_matrices=False)
+    # Moments are products, so the null space of the map is known up to the root of the precision.
+    return U[:, sigma > 1e-6 * sigma[0]]
+
+
+class RVML(MomentMapping):
+    """Regressive virtual metric learning with one virtual point per class.
+
+    Every row is drawn to the unit vector of its class by ridge regression:
+    ``L = (XᵀX + λ n I)⁻¹ XᵀY``, codes ``X L``. When all K classes have the same size this is the
+    semantic autoencoder with ``λ_SAE = 1 / (K λ)`` up to a common factor, which k-means cannot see.
+
+    Parameters
+    ----------
+    lam : float, default=0.5
+        Ridge per sample; on standardized features about 0.1 to 1 is a good range.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features)
+        ``Lᵀ``.
+
+    References
+    ----------
+    M. Perrot and A. Habrard, "Regressive virtual metric learning", NIPS 2015.
+
+    Examples
+    --------
+    >>> from zslearn.cluster import RVML
+    >>> from zslearn.datasets import make_subclusters
+    >>> data = make_subclusters(random_state=0)
+    >>> RVML(0.5).fit(data.X_train, data.y_train).coef_.shape
+    (3, 3)
+    """
+
+    mapping_tags: ClassVar[MappingTags] = MappingTags(
+        reference="M. Perrot and A. Habrard, Regressive virtual metric learning, NIPS 2015"
+    )
+    lam: float = parameter(default=0.5, allowed=Number(above=0), kw_only=False)
+
+    def _coef(self, statistics: Statistics) -> NDArray:
+        moments = statistics.raw
+        ridge = self.lam * moments.n_samples * np.eye(moments.n_features)
+        return np.linalg.solve(moments.gram + ridge, moments.sums.T).T
 
 
 class LajugieSpectral(MomentMapping):
@@ -393,20 +371,19 @@ class LajugieSpectral(MomentMapping):
     max_iter: int = parameter(default=600, allowed=Whole(1))
 
     def _coef(self, statistics: Statistics) -> NDArray:
-        mu = self.mu
-        steps = self.max_iter
-        self.n_iter_ = steps
+        self.n_iter_ = self.max_iter
         # The regularizer is meant for a mean variance of 1.
         d = statistics.total.n_features
         scale = np.sqrt(np.trace(statistics.total.gram) / (d * statistics.total.n_samples)) or 1.0
         R_x, R_j = span(statistics.standardized(statistics.total.mean, np.full(d, scale)))
-        B = subgradient_descent(R_x, R_j, mu, steps, len(statistics.classes) - 1)
+        B = subgradient_descent(R_x, R_j, self.mu, self.max_iter, len(statistics.classes) - 1)
         return metric_factor(B) / scale
 
 
 def span(statistics: Statistics) -> tuple[NDArray, NDArray]:
     """Coordinates of ``Z = X / √N`` and of the centered indicators J in an orthonormal basis."""
     moments, N = statistics.total, statistics.total.n_samples
+    # Gram matrix of the columns of Z and J together, and its root: their coordinates.
     share = np.sqrt(moments.counts / N)
     cross = moments.sums.T / np.sqrt(N * moments.counts)
     gram = np.block(
@@ -446,3 +423,24 @@ def worst_projector(M: NDArray, rank: int) -> NDArray:
 def _positive_part(M: NDArray) -> NDArray:
     values, vectors = np.linalg.eigh(M)
     return (vectors * np.maximum(values, 0.0)) @ vectors.T
+
+
+def symmetric_power(M: NDArray, exponent: float) -> NDArray:
+    """Power of a positive semi-definite matrix; its null space stays null."""
+    values, vectors = np.linalg.eigh(M)
+    kept = values > len(values) * np.finfo(float).eps * max(float(values[-1]), 0.0)
+    return (vectors[:, kept] * values[kept] ** exponent) @ vectors[:, kept].T
+
+
+def metric_factor(M: NDArray) -> NDArray:
+    """Return L with ``LᵀL`` the positive part of M, strongest direction first."""
+    values, vectors = np.linalg.eigh(M)
+    kept = np.flatnonzero(values > len(values) * np.finfo(float).eps * np.abs(values).max())[::-1]
+    if len(kept) == 0:
+        return np.zeros((1, len(M)))
+    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+
+
+def ridged(M: NDArray, amount: float) -> NDArray:
+    """Add `amount` times the mean of the diagonal to the diagonal."""
+    return M + amount * np.trace(M) / len(M) * np.eye(len(M))

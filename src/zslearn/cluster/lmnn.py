@@ -15,6 +15,7 @@ from zslearn._progress import report
 from zslearn.cluster.base import MappingTags, RowMapping
 from zslearn.cluster.kmeans import one_thread
 
+# Rows whose triplets are in memory at a time.
 _CHUNK = 4096
 
 
@@ -82,15 +83,13 @@ class LMNN(RowMapping):
     verbose: int = parameter(default=0, allowed=Whole(0))
 
     def _learn(self, X: NDArray, y: NDArray[np.intp]) -> NDArray:
-        push = self.push
-        k = self.n_neighbors
-        m = self.n_impostors
-        rounds = self.n_rounds
         X = X - X.mean(axis=0)
-        targets = target_neighbors(X, y, k)
+        targets = target_neighbors(X, y, self.n_neighbors)
         L, self.objective_, self.n_iter_ = np.eye(X.shape[1]), [], 0
+        rounds = self.n_rounds
         for number in range(rounds):
-            problem = Triplets(X, targets, impostor_candidates(X @ L.T, y, m), push)
+            impostors = impostor_candidates(X @ L.T, y, self.n_impostors)
+            problem = Triplets(X, targets, impostors, self.push)
             L, value, steps = problem.minimized(L, self.max_iter)
             self.n_iter_ += steps
             self.objective_.append(value)
@@ -150,6 +149,7 @@ class Triplets:
         is_target, is_other = self.targets[rows] >= 0, self.impostors[rows] >= 0
         hinge = 1 + near[:, :, None] - far[:, None, :]
         active = (hinge > 0) & is_target[:, :, None] & is_other[:, None, :]
+        # ∂/∂ of each squared distance: that of a target also for every impostor inside its margin.
         pull = (1 - self.push) * is_target + self.push * active.sum(axis=2)
         repel = self.push * active.sum(axis=1)
         value = (1 - self.push) * near[is_target].sum() + self.push * hinge[active].sum()

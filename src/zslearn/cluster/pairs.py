@@ -1,4 +1,7 @@
-"""Random pairs of samples, of the same class and of different classes."""
+"""Metrics learned from pairs of the same and of different classes: XingMMC and ITML.
+
+Pairs are drawn at random, so that memory does not grow with the square of the samples.
+"""
 
 from __future__ import annotations
 
@@ -109,10 +112,10 @@ class XingMMC(RowMapping):
     verbose: int = parameter(default=0, allowed=Whole(0))
 
     def _learn(self, X: NDArray, y: NDArray[np.intp]) -> NDArray:
-        ridge = self.ridge
         rng = check_random_state(self.random_state)
         similar, _ = pair_covariances(Statistics.of(X, y, by_class=True))
-        whiten = symmetric_power(ridged(similar, ridge), -0.5)
+        # In whitened coordinates the constraint tr(A Σ_S) ≤ 1 is a bound on the trace alone.
+        whiten = symmetric_power(ridged(similar, self.ridge), -0.5)
         pairs = dissimilar_differences(X, y, self.n_pairs, rng)
         B = self._ascend(pairs @ whiten)
         return metric_factor(B) @ whiten
@@ -147,6 +150,7 @@ def mean_distance(D: NDArray, B: NDArray) -> float:
 def project_spectrahedron(M: NDArray) -> NDArray:
     """Nearest positive semi-definite matrix of trace 1: eigenvalues to the simplex."""
     values, vectors = np.linalg.eigh(M)
+    # Subtract what makes the positive rest sum to 1 (Duchi et al., ICML 2008).
     falling = values[::-1]
     surplus = (np.cumsum(falling) - 1.0) / np.arange(1, len(values) + 1)
     threshold = surplus[np.flatnonzero(falling > surplus)[-1]]
@@ -231,20 +235,19 @@ class ITML(RowMapping):
     verbose: int = parameter(default=0, allowed=Whole(0))
 
     def _learn(self, X: NDArray, y: NDArray[np.intp]) -> NDArray:
-        gamma = self.gamma
-        n_classes = len(self.classes_)
-        pairs = 20 * n_classes * (n_classes - 1) if self.n_pairs is None else self.n_pairs
-        n_pairs = pairs
+        K = len(self.classes_)
+        n_pairs = 20 * K * (K - 1) if self.n_pairs is None else self.n_pairs
         rng = check_random_state(self.random_state)
         V = np.concatenate(
             [similar_differences(X, y, n_pairs, rng), dissimilar_differences(X, y, n_pairs, rng)]
         )
-        self.bounds_ = self._bounds(np.einsum("ij,ij->i", V, V))
+        squares = np.einsum("ij,ij->i", V, V)
+        self.bounds_ = self._bounds(squares)
         sign = np.repeat([1.0, -1.0], n_pairs)
         # Equal points cannot be brought closer or pushed apart.
-        distinct = rng.permutation(np.flatnonzero(np.einsum("ij,ij->i", V, V) > 0))
+        distinct = rng.permutation(np.flatnonzero(squares > 0))
         bound = np.repeat(self.bounds_, n_pairs)
-        return metric_factor(self._projected(V[distinct], sign[distinct], bound[distinct], gamma))
+        return metric_factor(self._projected(V[distinct], sign[distinct], bound[distinct]))
 
     def _bounds(self, squares: NDArray) -> tuple[float, float]:
         upper, lower = np.percentile(squares, self.percentiles)
@@ -252,13 +255,13 @@ class ITML(RowMapping):
             raise InvalidInputError("all sampled pairs have equal points: nothing to learn from.")
         return max(float(upper), 1e-9 * float(lower)), float(lower)
 
-    def _projected(self, V: NDArray, sign: NDArray, bound: NDArray, gamma: float) -> NDArray:
+    def _projected(self, V: NDArray, sign: NDArray, bound: NDArray) -> NDArray:
         """Cycle through the pairs until the multipliers settle; returns the metric."""
         M, multiplier, slack = np.eye(V.shape[1]), np.zeros(len(V)), bound.copy()
         for sweep in range(self.max_iter):
             before = multiplier.copy()
             for i, v in enumerate(V):
-                M = _project(M, v, i, (sign[i], gamma), multiplier, slack)
+                M = _project(M, v, i, (sign[i], self.gamma), multiplier, slack)
             self.n_iter_ = sweep + 1
             change = np.abs(multiplier - before).sum() / max(np.abs(before).sum(), 1e-300)
             report(self.verbose > 0, f"ITML sweep {sweep + 1}: multipliers changed by {change:.2g}")

@@ -353,15 +353,19 @@ class FoldedMoments:
             return NotImplemented
         plan = _common_plan(self, other)
         if plan.by_class:
-            # Parts are single classes, and either side may have met others.
-            known = {part.classes.item(): part for part in self.parts}
-            for part in other.parts:
-                label = part.classes.item()
-                known[label] = known[label] + part if label in known else part
-            parts = tuple(known[label] for label in sorted(known))
+            parts = added_by_class(self.parts, other.parts)
         else:
             parts = tuple(a + b for a, b in zip(self.parts, other.parts, strict=True))
         return FoldedMoments(parts, *_merged_rows(self, other, plan.rows_per_class), plan=plan)
+
+
+def added_by_class(a: tuple[Moments, ...], b: tuple[Moments, ...]) -> tuple[Moments, ...]:
+    """Add moments of single classes, of which either side may have met others; sorted by class."""
+    known = {part.classes.item(): part for part in a}
+    for part in b:
+        label = part.classes.item()
+        known[label] = known[label] + part if label in known else part
+    return tuple(known[label] for label in sorted(known))
 
 
 def _common_plan(a: FoldedMoments, b: FoldedMoments) -> MomentPlan:

@@ -16,9 +16,9 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import (
     RejectionCurve,
     expected_calibration_error,
-    per_class_accuracy,
     rejection_curve,
 )
+from zslearn.metrics.accuracy import mean_within_classes
 from zslearn.zero_shot import Recognizer
 
 NAMES = Constraint(
@@ -221,19 +221,13 @@ def _accuracies(
     measures = {}
     for side in ("seen", "unseen"):
         rows = sides[side]
-        measures[f"{side}_accuracy"] = _mean_by_class(y[rows], (right & ~answers.rejected)[rows])
-        measures[f"forced_{side}_accuracy"] = _mean_by_class(y[rows], right[rows])
+        measures[f"{side}_accuracy"] = mean_within_classes(y[rows], (right & ~answers.rejected)[rows])
+        measures[f"forced_{side}_accuracy"] = mean_within_classes(y[rows], right[rows])
     rows = sides["unknown"]
-    measures["unknown_accuracy"] = _mean_by_class(y[rows], answers.rejected[rows])
+    measures["unknown_accuracy"] = mean_within_classes(y[rows], answers.rejected[rows])
     three = [measures[f"{side}_accuracy"] for side in sides]
     measures["harmonic_mean"] = 3 / sum(1 / value for value in three) if all(three) else 0.0
     return measures
-
-
-def _mean_by_class(y: NDArray[Any], right: NDArray[np.bool_]) -> float:
-    """Mean over classes of the share of samples that are right."""
-    _, places = np.unique(y, return_inverse=True)
-    return per_class_accuracy(places, np.where(right, places, -1))
 
 
 def _calibration_errors(

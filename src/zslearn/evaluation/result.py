@@ -1,4 +1,4 @@
-"""One flat row: what was measured, on what, with what."""
+"""One flat row: what was measured, on what, with what; and the mean of several."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from zslearn._optional import require
+from zslearn._optional import axes_for
 from zslearn.metrics import (
     OperatingPoint,
     RejectionCurve,
@@ -117,9 +117,7 @@ class Result:
         if self.curve is not None:
             display = SeenUnseenCurveDisplay(self.curve, name=label, calibrated=self._calibrated())
             return display.plot(ax).ax_
-        if ax is None:
-            pyplot = require("matplotlib.pyplot", extra="plot", purpose="Plotting a result")
-            _, ax = pyplot.subplots(figsize=(6, 2), layout="constrained")
+        ax = axes_for(ax, "Plotting a result", figsize=(6, 2), layout="constrained")
         names = [metric for metric in self.metrics if metric.endswith("accuracy")][::-1]
         values = [self.metrics[metric] for metric in names]
         ax.bar_label(ax.barh(names, values, label=label), fmt="%.3f", padding=3)

@@ -1,4 +1,8 @@
-"""Fit, predict, measure: from a data set and a method to a flat row."""
+"""Fit, predict, measure: from a data set and a method to a flat row.
+
+`evaluate` is the recipe. Below it is what it asks of an estimator, which may be a name, a classifier
+or a pipeline: its signatures, its bias, what it chose, and how it differs from its defaults.
+"""
 
 from __future__ import annotations
 
@@ -35,145 +39,10 @@ from zslearn.zero_shot.inputs import as_signatures
 from zslearn.zero_shot.registry import find_method
 
 Semantics = str | Sequence[str] | Signatures | None
-
-
-def prepared_estimator(
-    dataset: ZeroShotDataset, method: Any, semantics: Semantics
-) -> tuple[Any, str]:
-    """Return an unfitted estimator with its signatures, and the name of their space."""
-    if isinstance(method, str):
-        table, name = find_semantics(dataset, semantics)
-        return make_classifier(method, _wanted(dataset, method, table, name)), name
-    estimator = clone(method)
-    given = classifier_of(estimator).signatures
-    if semantics is None and given is not None:
-        return estimator, _name_of(dataset, given)
-    table, name = find_semantics(dataset, semantics)
-    set_signatures(estimator, table)
-    return estimator, name
-
-
-def classifier_of(estimator: Any) -> ZeroShotClassifier:
-    """Return the zero-shot classifier of an estimator, which may be the end of a pipeline."""
-    last = last_step(estimator)
-    if not isinstance(last, ZeroShotClassifier):
-        raise InvalidTypeError(
-            "method must be a name, a zero-shot classifier or a pipeline that ends in one; got "
-            f"{type(last).__name__}."
-        )
-    return last
-
-
-def score_candidates(fitted: Any, X: NDArray[Any], candidates: NDArray[Any]) -> NDArray[Any]:
-    """Return the score of each candidate, of shape (n_samples, n_candidates)."""
-    names: Any = candidates
-    return classifier_of(fitted).decision_function(features_of(fitted, X), candidates=names)
-
-
-def without_bias(estimator: Any) -> Any:
-    """Return the estimator with its classifier out of its `CalibratedStacking`, if it has one."""
-    classifier = classifier_of(estimator)
-    if not isinstance(classifier, CalibratedStacking):
-        return estimator
-    return with_last_step(estimator, classifier.estimator)
-
-
-def calibrated(estimator: Any, unknown: NDArray[Any]) -> Any:
-    """Return the estimator in a `CalibratedStacking`, without signatures of unknown classes."""
-    twin = clone(estimator)
-    given = classifier_of(twin).signatures
-    if given is not None:
-        table = as_signatures(given)
-        set_signatures(twin, table.drop([name for name in unknown if name in table]))
-    if isinstance(classifier_of(twin), CalibratedStacking):
-        return twin
-    return CalibratedStacking(twin)
-
-
-def chosen_parameters(fitted: Any) -> dict[str, Any]:
-    """Return what the fit chose, as plain values; one for each key of a dict such as weights."""
-    chosen: dict[str, Any] = {}
-    for name, value in classifier_of(fitted).best_params_.items():
-        if isinstance(value, Mapping):
-            chosen |= {f"{name}_{key}": item for key, item in value.items()}
-        else:
-            chosen[name] = value
-    return {name: _plain(value) for name, value in chosen.items()}
-
-
-def own_settings(estimator: Any) -> dict[str, Any]:
-    """Return the parameters that differ from the defaults of the estimator's class."""
-    classifier = classifier_of(estimator)
-    defaults = inspect.signature(type(classifier).__init__).parameters
-    settings = {}
-    for name, value in classifier.get_params(deep=False).items():
-        if name == "signatures":
-            continue
-        if isinstance(value, ZeroShotClassifier | Pipeline):
-            settings[name] = type(value).__name__
-            settings |= {f"{name}__{key}": item for key, item in own_settings(value).items()}
-        elif not _is_default(value, defaults[name].default):
-            settings[name] = value
-    if isinstance(estimator, Pipeline):
-        settings["steps"] = " > ".join(type(step).__name__ for _, step in estimator.steps[:-1])
-    return settings
-
-
-def find_semantics(dataset: ZeroShotDataset, semantics: Semantics) -> tuple[Signatures, str]:
-    """Return the class table asked for, and its name."""
-    if isinstance(semantics, Signatures):
-        return semantics, _name_of(dataset, semantics)
-    if semantics is None:
-        semantics = next(iter(dataset.semantics))
-    names = [semantics] if isinstance(semantics, str) else list(semantics)
-    tables = [_space(dataset, name) for name in names]
-    joined, title = tables[0], names[0]
-    for table, name in zip(tables[1:], names[1:], strict=True):
-        joined, title = joined.join(table, names=(title, name)), f"{title} + {name}"
-    return joined, title
-
-
-def _wanted(dataset: ZeroShotDataset, method: str, table: Signatures, name: str) -> Signatures:
-    """Return the values as they were collected, for methods that are made for them."""
-    if not find_method(method).tags.raw_signatures or dataset.semantics.get(name) is not table:
-        return table
-    return dataset.raw.get(name, table)
-
-
-def _space(dataset: ZeroShotDataset, name: str) -> Signatures:
-    """Return one semantic space of the data set by its name."""
-    if name in dataset.semantics:
-        return dataset.semantics[name]
-    hint = did_you_mean(name, dataset.semantics)
-    raise InvalidInputError(
-        f"data set {dataset.name!r} has no semantic space {name!r}; it has "
-        f"{', '.join(map(repr, dataset.semantics))}.{hint}"
-    )
-
-
-def _name_of(dataset: ZeroShotDataset, table: Any) -> str:
-    """Name the space of the data set that equals a given table."""
-    for name, space in dataset.semantics.items():
-        if space is table or (isinstance(table, Signatures) and space == table):
-            return name
-    return "own table"
-
-
-def _is_default(value: Any, default: Any) -> bool:
-    """Compare without tripping over arrays."""
-    if value is default:
-        return True
-    return type(value) is type(default) and bool(np.all(value == default))
-
-
-def _plain(value: Any) -> Any:
-    """Turn numpy scalars into Python values."""
-    return value.item() if isinstance(value, np.generic) else value
-
+Protocol = ConventionalProtocol | GeneralizedProtocol | OpenProtocol
 
 # One class taking more of the predictions than this is a collapsed model.
 COLLAPSED_SHARE = 0.9
-Protocol = ConventionalProtocol | GeneralizedProtocol | OpenProtocol
 
 
 def evaluate(
@@ -226,8 +95,15 @@ def evaluate(
     task = protocol.task(dataset)
     estimator, space = prepared_estimator(dataset, method, semantics)
     stack = _calibration(estimator, protocol)
-    fitted, fit_seconds = _fit(_to_fit(estimator, protocol, task, stack), dataset, task)
-    gamma, calibration_seconds = _gamma(stack, fitted, dataset, task)
+    if isinstance(protocol, OpenProtocol):  # which rejects, so that what is fitted is calibrated
+        fitted = calibrated(estimator, task.unknown)
+    else:
+        fitted = without_bias(estimator) if stack else estimator
+    X, y = dataset.X[task.train], dataset.y[task.train]
+    start = perf_counter()
+    fitted = fitted.fit(X, y)
+    fit_seconds = perf_counter() - start
+    gamma, calibration_seconds = _gamma(stack, fitted, X, y)
     start = perf_counter()
     scores = score_candidates(fitted, dataset.X[task.test], task.candidates)
     predict_seconds = perf_counter() - start
@@ -237,8 +113,11 @@ def evaluate(
     curve: Any
     if isinstance(protocol, OpenProtocol):
         curve, metrics = _open_measures(protocol, task, fitted, dataset)
+    elif isinstance(protocol, GeneralizedProtocol):
+        curve = protocol.curve(task, y, scores)
+        metrics = protocol.measure(task, y, scores, gamma, curve)
     else:
-        curve, metrics = _measures(protocol, task, y, scores, gamma)
+        curve, metrics = None, protocol.measure(task, y, scores)
     return Result(
         dataset=dataset.name,
         features=dataset.features,
@@ -313,22 +192,6 @@ def evaluate_splits(
     return SplitsResult(tuple(results))
 
 
-def _fit(estimator: Any, dataset: ZeroShotDataset, task: Task) -> tuple[Any, float]:
-    """Fit on the training rows; return the fitted estimator and the seconds it took."""
-    X, y = dataset.X[task.train], dataset.y[task.train]
-    start = perf_counter()
-    return estimator.fit(X, y), perf_counter() - start
-
-
-def _to_fit(
-    estimator: Any, protocol: Protocol, task: Task, stack: CalibratedStacking | None
-) -> Any:
-    """Return what is fitted: with the calibration in it only where the protocol rejects."""
-    if isinstance(protocol, OpenProtocol):
-        return calibrated(estimator, task.unknown)
-    return without_bias(estimator) if stack else estimator
-
-
 def _calibration(estimator: Any, protocol: Protocol) -> CalibratedStacking | None:
     """Return how to choose the bias, or None where no bias is asked for."""
     if not isinstance(protocol, GeneralizedProtocol):
@@ -340,19 +203,18 @@ def _calibration(estimator: Any, protocol: Protocol) -> CalibratedStacking | Non
 
 
 def _gamma(
-    stack: CalibratedStacking | None, fitted: Any, dataset: ZeroShotDataset, task: Task
+    stack: CalibratedStacking | None, fitted: Any, X: NDArray[Any], y: NDArray[Any]
 ) -> tuple[float | None, float | None]:
     """Choose the bias on the training rows; return it and the seconds it took."""
     if stack is None:
         return None, None
     start = perf_counter()
-    X = dataset.X[task.train]
     # What the fit chose on all training classes is not chosen again in every fold.
     if isinstance(stack.estimator, Pipeline):
         inner = frozen(fitted)
     else:
         X, inner = features_of(fitted, X), classifier_of(fitted).frozen()
-    stack = clone(stack).set_params(estimator=inner).fit_calibration(X, dataset.y[task.train])
+    stack = clone(stack).set_params(estimator=inner).fit_calibration(X, y)
     return stack.gamma_, perf_counter() - start
 
 
@@ -373,20 +235,6 @@ def _open_measures(
     return protocol.curve(task, y, answers), learned | protocol.measure(task, y, answers)
 
 
-def _measures(
-    protocol: ConventionalProtocol | GeneralizedProtocol,
-    task: Task,
-    y: NDArray[Any],
-    scores: NDArray[Any],
-    gamma: float | None,
-) -> tuple[SeenUnseenCurve | None, dict[str, float]]:
-    """Return the curve, where there is one, and the metrics."""
-    if isinstance(protocol, GeneralizedProtocol):
-        curve = protocol.curve(task, y, scores)
-        return curve, protocol.measure(task, y, scores, gamma, curve)
-    return None, protocol.measure(task, y, scores)
-
-
 def _checked_hubs(method: str, scores: NDArray[Any], task: Task, y: NDArray[Any]) -> HubnessReport:
     """Refuse scores that are not numbers; warn if one class takes nearly all predictions."""
     if not np.isfinite(scores).all():
@@ -405,3 +253,137 @@ def _checked_hubs(method: str, scores: NDArray[Any], task: Task, y: NDArray[Any]
             stacklevel=3,
         )
     return hubs
+
+
+def prepared_estimator(
+    dataset: ZeroShotDataset, method: Any, semantics: Semantics
+) -> tuple[Any, str]:
+    """Return an unfitted estimator with its signatures, and the name of their space."""
+    if isinstance(method, str):
+        table, name = find_semantics(dataset, semantics)
+        return make_classifier(method, _wanted(dataset, method, table, name)), name
+    estimator = clone(method)
+    given = classifier_of(estimator).signatures
+    if semantics is None and given is not None:
+        return estimator, _name_of(dataset, given)
+    table, name = find_semantics(dataset, semantics)
+    set_signatures(estimator, table)
+    return estimator, name
+
+
+def classifier_of(estimator: Any) -> ZeroShotClassifier:
+    """Return the zero-shot classifier of an estimator, which may be the end of a pipeline."""
+    last = last_step(estimator)
+    if not isinstance(last, ZeroShotClassifier):
+        raise InvalidTypeError(
+            "method must be a name, a zero-shot classifier or a pipeline that ends in one; got "
+            f"{type(last).__name__}."
+        )
+    return last
+
+
+def score_candidates(fitted: Any, X: NDArray[Any], candidates: NDArray[Any]) -> NDArray[Any]:
+    """Return the score of each candidate, of shape (n_samples, n_candidates)."""
+    names: Any = candidates
+    return classifier_of(fitted).decision_function(features_of(fitted, X), candidates=names)
+
+
+def without_bias(estimator: Any) -> Any:
+    """Return the estimator with its classifier out of its `CalibratedStacking`, if it has one."""
+    classifier = classifier_of(estimator)
+    if not isinstance(classifier, CalibratedStacking):
+        return estimator
+    return with_last_step(estimator, classifier.estimator)
+
+
+def calibrated(estimator: Any, unknown: NDArray[Any]) -> Any:
+    """Return the estimator in a `CalibratedStacking`, without signatures of unknown classes."""
+    twin = clone(estimator)
+    given = classifier_of(twin).signatures
+    if given is not None:
+        table = as_signatures(given)
+        set_signatures(twin, table.drop([name for name in unknown if name in table]))
+    if isinstance(classifier_of(twin), CalibratedStacking):
+        return twin
+    return CalibratedStacking(twin)
+
+
+def chosen_parameters(fitted: Any) -> dict[str, Any]:
+    """Return what the fit chose, as plain values; one for each key of a dict such as weights."""
+    chosen: dict[str, Any] = {}
+    for name, value in classifier_of(fitted).best_params_.items():
+        if isinstance(value, Mapping):
+            chosen |= {f"{name}_{key}": item for key, item in value.items()}
+        else:
+            chosen[name] = value
+    return {name: _plain(value) for name, value in chosen.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Turn numpy scalars into Python values."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def own_settings(estimator: Any) -> dict[str, Any]:
+    """Return the parameters that differ from the defaults of the estimator's class."""
+    classifier = classifier_of(estimator)
+    defaults = inspect.signature(type(classifier).__init__).parameters
+    settings = {}
+    for name, value in classifier.get_params(deep=False).items():
+        if name == "signatures":
+            continue
+        if isinstance(value, ZeroShotClassifier | Pipeline):
+            settings[name] = type(value).__name__
+            settings |= {f"{name}__{key}": item for key, item in own_settings(value).items()}
+        elif not _is_default(value, defaults[name].default):
+            settings[name] = value
+    if isinstance(estimator, Pipeline):
+        settings["steps"] = " > ".join(type(step).__name__ for _, step in estimator.steps[:-1])
+    return settings
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    """Compare without tripping over arrays."""
+    if value is default:
+        return True
+    return type(value) is type(default) and bool(np.all(value == default))
+
+
+def find_semantics(dataset: ZeroShotDataset, semantics: Semantics) -> tuple[Signatures, str]:
+    """Return the class table asked for, and its name."""
+    if isinstance(semantics, Signatures):
+        return semantics, _name_of(dataset, semantics)
+    if semantics is None:
+        semantics = next(iter(dataset.semantics))
+    names = [semantics] if isinstance(semantics, str) else list(semantics)
+    tables = [_space(dataset, name) for name in names]
+    joined, title = tables[0], names[0]
+    for table, name in zip(tables[1:], names[1:], strict=True):
+        joined, title = joined.join(table, names=(title, name)), f"{title} + {name}"
+    return joined, title
+
+
+def _wanted(dataset: ZeroShotDataset, method: str, table: Signatures, name: str) -> Signatures:
+    """Return the values as they were collected, for methods that are made for them."""
+    if not find_method(method).tags.raw_signatures or dataset.semantics.get(name) is not table:
+        return table
+    return dataset.raw.get(name, table)
+
+
+def _space(dataset: ZeroShotDataset, name: str) -> Signatures:
+    """Return one semantic space of the data set by its name."""
+    if name in dataset.semantics:
+        return dataset.semantics[name]
+    hint = did_you_mean(name, dataset.semantics)
+    raise InvalidInputError(
+        f"data set {dataset.name!r} has no semantic space {name!r}; it has "
+        f"{', '.join(map(repr, dataset.semantics))}.{hint}"
+    )
+
+
+def _name_of(dataset: ZeroShotDataset, table: Any) -> str:
+    """Name the space of the data set that equals a given table."""
+    for name, space in dataset.semantics.items():
+        if space is table or (isinstance(table, Signatures) and space == table):
+            return name
+    return "own table"

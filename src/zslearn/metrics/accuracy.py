@@ -1,4 +1,7 @@
-"""Top-1 accuracy, averaged over classes or over samples."""
+"""Accuracy of the first or the first k answers, over classes or samples, and its harmonic mean.
+
+Below are the checks of labels and scores that all measures share.
+"""
 
 from __future__ import annotations
 
@@ -12,104 +15,6 @@ from zslearn._parameters import Constraint, Either, Whole, check_value
 from zslearn.core.paths import mean_recall
 from zslearn.core.rows import checked_weights
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, did_you_mean
-
-
-def harmonic_mean(seen: float, unseen: float) -> float:
-    """Harmonic mean of the accuracies on seen and on unseen classes.
-
-    It is high only if both are: H = 2·seen·unseen / (seen + unseen), and 0 where both are 0.
-
-    Parameters
-    ----------
-    seen : float
-        Accuracy on samples of seen classes, all classes being candidates; between 0 and 1.
-    unseen : float
-        Accuracy on samples of unseen classes, all classes being candidates; between 0 and 1.
-
-    Returns
-    -------
-    float
-        A share between 0 and 1, never above twice the smaller of the two.
-
-    Raises
-    ------
-    InvalidInputError
-        If a value is not between 0 and 1, for example a percentage.
-
-    Examples
-    --------
-    >>> from zslearn.metrics import harmonic_mean
-    >>> round(harmonic_mean(0.8, 0.2), 3)
-    0.32
-    >>> harmonic_mean(0.0, 0.0)
-    0.0
-    """
-    for name, value in (("seen", seen), ("unseen", unseen)):
-        if not 0 <= value <= 1:
-            raise InvalidInputError(
-                f"{name} must be an accuracy between 0 and 1; got {value}. "
-                "Divide a percentage by 100."
-            )
-    low, high = sorted((float(seen), float(unseen)))
-    # 2·low / (1 + low/high) is the same mean without the underflow of a product of tiny numbers.
-    return 2 * low / (1 + low / high) if high > 0 else 0.0
-
-
-def check_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
-    """Return `labels` as a one-dimensional, non-empty array without NaN."""
-    array = np.asarray(labels)
-    if array.ndim != 1:
-        raise InvalidInputError(
-            f"{name} must be one-dimensional, one label per entry; got shape {array.shape}."
-        )
-    if array.size == 0:
-        raise InvalidInputError(f"{name} is empty; at least one label is needed.")
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise InvalidInputError(f"{name} contains NaN; every entry must be a class label.")
-    return array
-
-
-def check_label_pair(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return both label arrays after checking that they can be compared entry by entry."""
-    true, pred = check_labels(y_true, "y_true"), check_labels(y_pred, "y_pred")
-    if len(true) != len(pred):
-        raise InvalidInputError(
-            f"y_true has {len(true)} labels and y_pred has {len(pred)}; they must have the same "
-            "number, one prediction for each sample."
-        )
-    check_same_kind(true, pred, "y_true", "y_pred")
-    return true, pred
-
-
-def check_same_kind(
-    first: NDArray[Any], second: NDArray[Any], first_name: str, second_name: str
-) -> None:
-    """Refuse to compare text with numbers, which would count every comparison as a miss."""
-    spelled = {_kind(first), _kind(second)}
-    if spelled == {"text", "numbers"}:
-        raise InvalidTypeError(
-            f"{first_name} holds {_kind(first)} and {second_name} holds {_kind(second)}; use the "
-            "same kind of class label in both."
-        )
-
-
-def check_unique(labels: NDArray[Any], name: str) -> None:
-    """Refuse a list of classes that names one twice."""
-    values, counts = np.unique(labels, return_counts=True)
-    if (counts > 1).any():
-        raise InvalidInputError(f"{name} lists class {values[counts > 1].tolist()[0]!r} twice.")
-
-
-def describe_missing(missing: NDArray[Any], known: Iterable[object]) -> str:
-    """Name the first missing class, how many more there are, and the closest known one."""
-    first = missing.tolist()[0]
-    more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-    return f"class {first!r}{more}{did_you_mean(first, known, ', closest {!r}')}"
-
-
-def _kind(labels: NDArray[Any]) -> str:
-    """Say whether labels are text or numbers; objects may be either."""
-    return {"U": "text", "S": "text", "O": "objects"}.get(labels.dtype.kind, "numbers")
 
 
 def per_class_accuracy(
@@ -278,6 +183,112 @@ def hit_at_k(
     return float(np.mean(hits)) if average == "sample" else mean_within_classes(true, hits)
 
 
+def _rank(scores: NDArray[Any], column: NDArray[Any]) -> NDArray[Any]:
+    """Count the candidates ranked before the true one: better, or equal and listed earlier."""
+    own = np.take_along_axis(scores, column[:, None], axis=1)
+    earlier = np.arange(scores.shape[1]) < column[:, None]
+    before = (scores > own) | ((scores == own) & earlier)
+    return np.asarray(before.sum(axis=1))
+
+
+def harmonic_mean(seen: float, unseen: float) -> float:
+    """Harmonic mean of the accuracies on seen and on unseen classes.
+
+    It is high only if both are: H = 2·seen·unseen / (seen + unseen), and 0 where both are 0.
+
+    Parameters
+    ----------
+    seen : float
+        Accuracy on samples of seen classes, all classes being candidates; between 0 and 1.
+    unseen : float
+        Accuracy on samples of unseen classes, all classes being candidates; between 0 and 1.
+
+    Returns
+    -------
+    float
+        A share between 0 and 1, never above twice the smaller of the two.
+
+    Raises
+    ------
+    InvalidInputError
+        If a value is not between 0 and 1, for example a percentage.
+
+    Examples
+    --------
+    >>> from zslearn.metrics import harmonic_mean
+    >>> round(harmonic_mean(0.8, 0.2), 3)
+    0.32
+    >>> harmonic_mean(0.0, 0.0)
+    0.0
+    """
+    for name, value in (("seen", seen), ("unseen", unseen)):
+        if not 0 <= value <= 1:
+            raise InvalidInputError(
+                f"{name} must be an accuracy between 0 and 1; got {value}. "
+                "Divide a percentage by 100."
+            )
+    low, high = sorted((float(seen), float(unseen)))
+    # 2·low / (1 + low/high) is the same mean without the underflow of a product of tiny numbers.
+    return 2 * low / (1 + low / high) if high > 0 else 0.0
+
+
+def check_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
+    """Return `labels` as a one-dimensional, non-empty array without NaN."""
+    array = np.asarray(labels)
+    if array.ndim != 1:
+        raise InvalidInputError(
+            f"{name} must be one-dimensional, one label per entry; got shape {array.shape}."
+        )
+    if array.size == 0:
+        raise InvalidInputError(f"{name} is empty; at least one label is needed.")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise InvalidInputError(f"{name} contains NaN; every entry must be a class label.")
+    return array
+
+
+def check_label_pair(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return both label arrays after checking that they can be compared entry by entry."""
+    true, pred = check_labels(y_true, "y_true"), check_labels(y_pred, "y_pred")
+    if len(true) != len(pred):
+        raise InvalidInputError(
+            f"y_true has {len(true)} labels and y_pred has {len(pred)}; they must have the same "
+            "number, one prediction for each sample."
+        )
+    check_same_kind(true, pred, "y_true", "y_pred")
+    return true, pred
+
+
+def check_same_kind(
+    first: NDArray[Any], second: NDArray[Any], first_name: str, second_name: str
+) -> None:
+    """Refuse to compare text with numbers, which would count every comparison as a miss."""
+    spelled = {_kind(first), _kind(second)}
+    if spelled == {"text", "numbers"}:
+        raise InvalidTypeError(
+            f"{first_name} holds {_kind(first)} and {second_name} holds {_kind(second)}; use the "
+            "same kind of class label in both."
+        )
+
+
+def _kind(labels: NDArray[Any]) -> str:
+    """Say whether labels are text or numbers; objects may be either."""
+    return {"U": "text", "S": "text", "O": "objects"}.get(labels.dtype.kind, "numbers")
+
+
+def check_unique(labels: NDArray[Any], name: str) -> None:
+    """Refuse a list of classes that names one twice."""
+    values, counts = np.unique(labels, return_counts=True)
+    if (counts > 1).any():
+        raise InvalidInputError(f"{name} lists class {values[counts > 1].tolist()[0]!r} twice.")
+
+
+def describe_missing(missing: NDArray[Any], known: Iterable[object]) -> str:
+    """Name the first missing class, how many more there are, and the closest known one."""
+    first = missing.tolist()[0]
+    more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+    return f"class {first!r}{more}{did_you_mean(first, known, ', closest {!r}')}"
+
+
 def check_scores(scores: ArrayLike, shape: tuple[int, int], name: str = "scores") -> NDArray[Any]:
     """Return the scores as an array of the expected shape without NaN."""
     values = np.asarray(scores)
@@ -315,11 +326,3 @@ def column_of(y_true: NDArray[Any], candidates: NDArray[Any]) -> NDArray[Any]:
         )
     order = np.argsort(candidates)
     return order[np.searchsorted(candidates, y_true, sorter=order)]
-
-
-def _rank(scores: NDArray[Any], column: NDArray[Any]) -> NDArray[Any]:
-    """Count the candidates ranked before the true one: better, or equal and listed earlier."""
-    own = np.take_along_axis(scores, column[:, None], axis=1)
-    earlier = np.arange(scores.shape[1]) < column[:, None]
-    before = (scores > own) | ((scores == own) & earlier)
-    return np.asarray(before.sum(axis=1))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from zslearn.exceptions import InvalidInputError
@@ -59,23 +57,12 @@ def clustering_loss(y_true: ArrayLike, y_pred: ArrayLike, *, normalize: bool = F
             f"y_true has {len(true)} labels and y_pred has {len(pred)}; each sample needs a "
             "cluster in both partitions."
         )
-    return _loss_of(_contingency(true, pred), normalize)
-
-
-def _contingency(true: NDArray[Any], pred: NDArray[Any]) -> sparse.csr_array:
-    """Sparse table of how many samples each pair of clusters shares."""
     rows, i = np.unique(true, return_inverse=True)
     columns, j = np.unique(pred, return_inverse=True)
-    table = sparse.coo_array((np.ones(len(i)), (i, j)), shape=(len(rows), len(columns)))
-    return table.tocsr()
-
-
-def _loss_of(table: sparse.csr_array, normalize: bool) -> float:
-    """``K + L - 2 Σ n_ij² / (a_i b_j)``, without rounding below zero."""
-    K, L = table.shape
-    cells = table.tocoo()
-    a, b = table.sum(axis=1), table.sum(axis=0)
+    K, L = len(rows), len(columns)
+    # Sparse: of K · L pairs of clusters at most n_samples share one.
+    table = sparse.coo_array((np.ones(len(i)), (i, j)), shape=(K, L)).tocsr()
+    a, b, cells = table.sum(axis=1), table.sum(axis=0), table.tocoo()
     shared = float(np.sum(cells.data**2 / (a[cells.coords[0]] * b[cells.coords[1]])))
-    loss = max(K + L - 2.0 * shared, 0.0)
-    largest = K + L - 2
-    return loss if not normalize else loss / max(largest, 1)
+    loss = max(K + L - 2.0 * shared, 0.0)  # rounding may fall below zero
+    return loss / max(K + L - 2, 1) if normalize else loss

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn._optional import require
+from zslearn._optional import axes_for
 from zslearn.exceptions import InvalidInputError
 from zslearn.metrics.accuracy import check_label_pair, check_labels, check_same_kind
 
@@ -204,9 +204,7 @@ class RejectionCurveDisplay:
         RejectionCurveDisplay
             The display itself.
         """
-        if ax is None:
-            pyplot = require("matplotlib.pyplot", extra="plot", purpose="Plotting a curve")
-            _, ax = pyplot.subplots(figsize=(5.5, 5))
+        ax = axes_for(ax, "Plotting a curve", figsize=(5.5, 5))
         curve = self.curve
         label = f"{name or self.name or 'answers'} (AUROC {curve.auroc:.3f})"
         (self.line_,) = ax.plot(curve.coverage, curve.accuracy, label=label)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn._optional import require
+from zslearn._optional import axes_for
 from zslearn._parameters import Whole, check_value
 from zslearn.exceptions import InvalidInputError
 from zslearn.metrics.accuracy import check_labels, check_scores, check_unique, column_of
@@ -83,6 +83,7 @@ def reliability_curve(
     values = _checked(probabilities, (len(true), len(columns)))
     confidence = values.max(axis=1).astype(np.float64)
     right = values.argmax(axis=1) == column_of(true, columns)
+    # A probability of exactly 1 belongs to the last bin.
     place = np.minimum((confidence * n_bins).astype(np.intp), n_bins - 1)
     counts = np.bincount(place, minlength=n_bins)
     filled = counts > 0
@@ -251,9 +252,7 @@ class ReliabilityDisplay:
         ReliabilityDisplay
             The display itself.
         """
-        if ax is None:
-            pyplot = require("matplotlib.pyplot", extra="plot", purpose="Plotting a curve")
-            _, ax = pyplot.subplots(figsize=(5, 5))
+        ax = axes_for(ax, "Plotting a curve", figsize=(5, 5))
         curve = self.curve
         label = f"{name or self.name or 'answers'} (error {curve.error:.3f})"
         ax.axline((0, 0), slope=1, color="black", linestyle=":", linewidth=1)

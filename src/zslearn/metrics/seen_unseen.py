@@ -1,4 +1,4 @@
-"""The trade-off between recognizing seen and unseen classes, and the area under it."""
+"""The trade-off between recognizing seen and unseen classes, the area under it, and its plot."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn._optional import require
+from zslearn._optional import axes_for
 from zslearn._parameters import Either, check_value
 from zslearn.exceptions import InvalidInputError
 from zslearn.metrics.accuracy import (
@@ -93,8 +93,6 @@ class SeenUnseenCurve:
         -------
         SeenUnseenCurveDisplay
         """
-        from zslearn.metrics.seen_unseen import SeenUnseenCurveDisplay
-
         return SeenUnseenCurveDisplay(self, name=name).plot(ax)
 
     @property
@@ -204,6 +202,7 @@ def seen_unseen_curve(
     _check_both_sides(is_seen[column])
     gaps, right_if_seen, right_if_unseen = _sides(values, column, is_seen)
     weight = _weights(column, is_seen, average)
+    # At a bias above its gap a sample is lost to the seen side and may be won for the unseen one.
     distinct, step = np.unique(gaps, return_inverse=True)
     lost = np.bincount(step, weights=weight * right_if_seen)
     won = np.bincount(step, weights=weight * right_if_unseen)
@@ -446,9 +445,7 @@ class SeenUnseenCurveDisplay:
         SeenUnseenCurveDisplay
             The display itself.
         """
-        if ax is None:
-            pyplot = require("matplotlib.pyplot", extra="plot", purpose="Plotting a curve")
-            _, ax = pyplot.subplots(figsize=(5.5, 5))
+        ax = axes_for(ax, "Plotting a curve", figsize=(5.5, 5))
         label = f"{name or self.name or 'curve'} (AUSUC {self.curve.area:.3f})"
         (self.line_,) = ax.plot(self.curve.unseen, self.curve.seen, label=label)
         self._mark(ax, self.curve.uncalibrated, "o", "no bias")

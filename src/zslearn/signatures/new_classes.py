@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, did_you_mean
 from zslearn.signatures.checks import label_list, listed
-from zslearn.signatures.scaling import unit_length
 
 if TYPE_CHECKING:
     from zslearn.signatures.table import Signatures
@@ -168,6 +167,31 @@ class NewClasses:
                 f"There is no dimension {dimension!r}; the table has {len(self.dimensions)}{hint}."
             )
         return self.dimensions.index(dimension)
+
+
+def unit_length(
+    vectors: FloatArray, names: NDArray[Any], blocks: Mapping[str, slice]
+) -> FloatArray:
+    """Divide each row, or each block of it if there are blocks, by its length."""
+    parts = [
+        _unit_rows(vectors[:, columns], names, f" in the block {block!r}")
+        for block, columns in blocks.items()
+    ]
+    return np.hstack(parts) if parts else _unit_rows(vectors, names, "")
+
+
+def _unit_rows(vectors: FloatArray, names: NDArray[Any], where: str) -> FloatArray:
+    """Divide each row by its length; an error names a row of zeros."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    if not largest.all():
+        raise InvalidInputError(
+            f"Class {names[np.argmin(largest)].item()!r} has only zeros{where}, which no scaling "
+            'can bring to unit length. Drop the class, correct its vector or use how="zscore-seen".'
+        )
+    # Squares of entries of at most 1 neither overflow nor all vanish.
+    scaled: FloatArray = vectors / largest
+    scaled /= np.linalg.norm(scaled, axis=1, keepdims=True)
+    return scaled
 
 
 def _filled(name: Any, given: Any, templates: str | Sequence[str]) -> list[str]:

@@ -1,4 +1,9 @@
-"""Signatures: the immutable table of classes and their semantic vectors."""
+"""Signatures: the immutable table of classes and their semantic vectors.
+
+Below the class are the two things it computes: the blocks of semantic spaces that lie side by side,
+and the scale of dimensions over the seen classes. What a table must be is in `checks`, files are in
+`files`, frames in `frames`, and rows for classes that nobody has measured in `new_classes`.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +22,13 @@ from zslearn.exceptions import (
     InvalidTypeError,
     UnknownClassError,
 )
-from zslearn.signatures import blocks as spaces
-from zslearn.signatures import checks, files, frames, scaling
-from zslearn.signatures.new_classes import NewClasses
+from zslearn.signatures import checks, files, frames
+from zslearn.signatures.new_classes import NewClasses, unit_length
 
 Label = str | int
 FloatArray = NDArray[np.float64]
+
+NORMALIZATIONS = ("l2", "l2-block", "zscore-seen", "minmax-seen")
 
 
 class Signatures(NewClasses):
@@ -95,7 +101,7 @@ class Signatures(NewClasses):
             "names": checked,
             "vectors": matrix,
             "dimensions": columns,
-            "blocks": MappingProxyType(spaces.checked_blocks(blocks, len(columns))),
+            "blocks": MappingProxyType(_checked_blocks(blocks, len(columns))),
             "_row_of": {label: row for row, label in enumerate(labels)},
         }
         for array in (checked, matrix):
@@ -335,15 +341,29 @@ class Signatures(NewClasses):
         """
         other = frames.read_if_frame(other, Signatures.from_frame)
         checks.check_same_classes(self, other)
-        columns = spaces.side_by_side(self.blocks, other.blocks)
-        titles = spaces.block_names(self.blocks, other.blocks, names)
-        blocks = dict(zip(titles, columns, strict=True))
-        return Signatures(
-            self.names,
-            np.hstack([self.vectors, other.rows(self.names)]),
-            spaces.distinct_dimensions(self.dimensions, other.dimensions, blocks),
-            blocks=blocks,
-        )
+        mine = list(self.blocks) if len(self.blocks) > 1 else [names[0]]
+        theirs = list(other.blocks) if len(other.blocks) > 1 else [names[1]]
+        both = set(mine) & set(theirs)
+        if both:
+            raise InvalidInputError(
+                f"Both tables would have a block {checks.listed(both)}. Pass names=, two "
+                "different names."
+            )
+        # The columns of the other table move right by the width of this one.
+        width = self.n_dimensions
+        moved = [
+            slice(columns.start + width, columns.stop + width) for columns in other.blocks.values()
+        ]
+        blocks = dict(zip([*mine, *theirs], [*self.blocks.values(), *moved], strict=True))
+        every = self.dimensions + other.dimensions
+        shared = set(self.dimensions) & set(other.dimensions)
+        dimensions = [
+            f"{name}: {dimension}" if dimension in shared else dimension
+            for name, columns in blocks.items()
+            for dimension in every[columns]
+        ]
+        vectors = np.hstack([self.vectors, other.rows(self.names)])
+        return Signatures(self.names, vectors, dimensions, blocks=blocks)
 
     def normalized(self, how: str, seen: ArrayLike | None = None) -> Signatures:
         """Return the table with its vectors on a common scale.
@@ -366,14 +386,21 @@ class Signatures(NewClasses):
                [0. , 1. ]])
         """
         rows = np.unique(self.index_of([] if seen is None else seen))
-        scaling.check_how(how, len(rows))
+        if how not in NORMALIZATIONS:
+            known = ", ".join(NORMALIZATIONS)
+            raise InvalidInputError(f"how={how!r} is not a normalization; choose {known}.")
+        if how.endswith("-seen") and len(rows) == 0:
+            raise InvalidInputError(
+                f"how={how!r} measures the seen classes but got none. Pass seen=, the labels of "
+                "the classes with training samples."
+            )
         if how.endswith("-seen"):
-            measure = scaling.zscore if how == "zscore-seen" else scaling.minmax
+            measure = _zscore if how == "zscore-seen" else _minmax
             center, spread = measure(self.vectors[rows])
             with np.errstate(over="ignore"):  # the new table names a class that overflows
                 return self._replace(vectors=(self.vectors - center) / spread)
         blocks = self.blocks if how == "l2-block" else {}
-        return self._replace(vectors=scaling.unit_length(self.vectors, self.names, blocks))
+        return self._replace(vectors=unit_length(self.vectors, self.names, blocks))
 
     def _replace(self, **changes: Any) -> Signatures:
         """Return the table with some of its parts replaced."""
@@ -429,3 +456,45 @@ def _rebuild(
 ) -> Signatures:
     """Rebuild a table in another process."""
     return Signatures(names, vectors, dimensions, blocks=blocks)
+
+
+def _checked_blocks(blocks: Mapping[str, slice] | None, n_dimensions: int) -> dict[str, slice]:
+    """Return blocks that cover the dimensions from left to right."""
+    if blocks is None:
+        return {"semantics": slice(0, n_dimensions)}
+    checks.check_text(list(blocks), "block name")
+    checked, position = {}, 0
+    for name, block in blocks.items():
+        start, stop, step = block.indices(n_dimensions)
+        if step != 1 or start != position or stop <= start or (block.stop or 0) > n_dimensions:
+            break
+        checked[name], position = slice(start, stop), stop
+    if position != n_dimensions or len(checked) != len(blocks):
+        raise InvalidInputError(
+            f"blocks must cover the {n_dimensions} dimensions from left to right without gaps; "
+            f"got {dict(blocks)}."
+        )
+    return checked
+
+
+def _zscore(seen: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return mean and deviation of each dimension; a constant has deviation 1."""
+    low, spread = _minmax(seen)
+    # In units of the range, squares of tiny values do not vanish.
+    inside = (seen - low) / spread
+    constant = _is_constant(seen)
+    center = np.where(constant, low, low + spread * inside.mean(axis=0))
+    return center, np.where(constant, 1.0, spread * inside.std(axis=0))
+
+
+def _minmax(seen: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return minimum and range of each dimension; a constant has range 1."""
+    low = seen.min(axis=0)
+    return low, np.where(_is_constant(seen), 1.0, seen.max(axis=0) - low)
+
+
+def _is_constant(seen: FloatArray) -> NDArray[np.bool_]:
+    """Mark the dimensions whose values differ by no more than rounding."""
+    spread: FloatArray = seen.max(axis=0) - seen.min(axis=0)
+    rounding: FloatArray = 10 * np.finfo(np.float64).eps * np.abs(seen).max(axis=0)
+    return spread <= rounding
