@@ -221,7 +221,9 @@ def _accuracies(
     measures = {}
     for side in ("seen", "unseen"):
         rows = sides[side]
-        measures[f"{side}_accuracy"] = mean_within_classes(y[rows], (right & ~answers.rejected)[rows])
+        measures[f"{side}_accuracy"] = mean_within_classes(
+            y[rows], (right & ~answers.rejected)[rows]
+        )
         measures[f"forced_{side}_accuracy"] = mean_within_classes(y[rows], right[rows])
     rows = sides["unknown"]
     measures["unknown_accuracy"] = mean_within_classes(y[rows], answers.rejected[rows])

@@ -1,7 +1,8 @@
 """Fit, predict, measure: from a data set and a method to a flat row.
 
-`evaluate` is the recipe. Below it is what it asks of an estimator, which may be a name, a classifier
-or a pipeline: its signatures, its bias, what it chose, and how it differs from its defaults.
+`evaluate` is the recipe. Below it is what it asks of an estimator, which may be a name, a
+classifier or a pipeline: its signatures, its bias, what it chose, and how it differs from its
+defaults.
 """
 
 from __future__ import annotations

@@ -151,6 +151,13 @@ class ClassKFold(BaseCrossValidator):
             yield tested
 
 
+def _are_labels(value: Any) -> bool:
+    """Say whether a value is one class label, text or a number, or a list of them."""
+    alone = isinstance(value, str) or not np.iterable(value)
+    labels = [value] if alone else value
+    return all(isinstance(label, str) or Number().allows(label) for label in labels)
+
+
 class SeenUnseenSplit(BaseCrossValidator):
     """A single split: the samples of seen classes train, those of unseen classes test.
 
@@ -282,13 +289,6 @@ class SeenUnseenSplit(BaseCrossValidator):
             number = ceil(round(number * len(classes), 9))
         shuffled = check_random_state(self.random_state).permutation(classes)
         return np.sort(shuffled[:number])
-
-
-def _are_labels(value: Any) -> bool:
-    """Say whether a value is one class label, text or a number, or a list of them."""
-    alone = isinstance(value, str) or not np.iterable(value)
-    labels = [value] if alone else value
-    return all(isinstance(label, str) or Number().allows(label) for label in labels)
 
 
 def stratified_holdout(
