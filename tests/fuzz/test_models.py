@@ -19,6 +19,7 @@ from sklearn import (
     preprocessing,
     random_projection,
 )
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import DataConversionWarning, InconsistentVersionWarning
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline, make_union
@@ -31,7 +32,6 @@ from zslearn.persistence import container, load, save
 from zslearn.persistence.model import Encoder
 from zslearn.persistence.trusted import estimator_name
 from zslearn.zero_shot import (
-    BoostedTreesClassifier,
     CalibratedStacking,
     SAEClassifier,
     make_classifier,
@@ -90,7 +90,9 @@ def fitted(kind, data):
     if kind == "neighbors":
         return make_classifier("iap", data.signatures, classifier=KNeighborsClassifier(3)).fit(X, y)
     if kind == "boosting":
-        trees = BoostedTreesClassifier(3, max_depth=2, min_samples_leaf=2)
+        trees = HistGradientBoostingClassifier(
+            max_iter=3, max_depth=2, min_samples_leaf=2, early_stopping=False, random_state=0
+        )
         return make_classifier("dap", data.signatures, classifier=trees).fit(X, y)
     if kind in STEPS:
         return make_pipeline(*STEPS[kind], SAEClassifier(data.signatures, lam=1.0)).fit(X, y)

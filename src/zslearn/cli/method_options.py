@@ -24,7 +24,10 @@ CLASSIFIERS: dict[str, tuple[str, dict[str, Any]]] = {
     "gaussian-nb": ("sklearn.naive_bayes:GaussianNB", {}),
     "logistic": ("sklearn.linear_model:LogisticRegression", {"max_iter": 1000}),
     "knn": ("sklearn.neighbors:KNeighborsClassifier", {}),
-    "boosting": ("zslearn.zero_shot:BoostedTreesClassifier", {}),
+    "boosting": (
+        "sklearn.ensemble:HistGradientBoostingClassifier",
+        {"max_iter": 60, "max_depth": 3, "early_stopping": False, "random_state": 0},
+    ),
     "random-forest": ("sklearn.ensemble:RandomForestClassifier", {"random_state": 0}),
 }
 

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from zslearn._files import first_line
 from zslearn._pipelines import last_step
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, ModelFileError, ZslearnError
+from zslearn.persistence import boosting
 from zslearn.persistence.checks import check_answers, check_estimator
 from zslearn.persistence.container import KINDS, other_version, read, write
 from zslearn.persistence.trusted import (
@@ -196,6 +197,8 @@ class Encoder:
         parameters |= dict.fromkeys(getattr(type(model), "given_again", ()))
         left_out = parameters.keys() | {REMADE.get(name)}
         state = {key: item for key, item in vars(model).items() if key not in left_out}
+        if name == boosting.NAME:
+            state = boosting.state_of(model)
         return {
             "parameters": self._attributes(parameters, where),
             "state": self._attributes(state, where),
@@ -239,6 +242,7 @@ class Decoder:
         self._tensors = tensors
         self._made: dict[tuple[str, bool], NDArray[Any]] = {}
         self._tables: list[Signatures] = []
+        self._boosted: dict[str, Any] = {}
 
     def decode(self, node: Any) -> Any:
         """Return the object a JSON value stands for."""
@@ -341,7 +345,10 @@ class Decoder:
             raise InvalidInputError(f"parameters of {kind.__name__} are missing")
         if node["class"] in REMADE and "_fit_X" in state:
             model.fit(state["_fit_X"], state["_y"])
-        vars(model).update(state)
+        if node["class"] == boosting.NAME and state:
+            boosting.restore(model, state, self._boosted)
+        else:
+            vars(model).update(state)
         check_estimator(model)
         return model
 

@@ -16,7 +16,6 @@ from zslearn.zero_shot.registry import CHOOSERS, DEEP, METHODS
 # mappings of the registries add themselves.
 ESTIMATORS = {
     "AverageClassifier": "zslearn.zero_shot.auto.average:AverageClassifier",
-    "BoostedTreesClassifier": "zslearn.zero_shot:BoostedTreesClassifier",
     "CalibratedStacking": "zslearn.zero_shot:CalibratedStacking",
     "ConvSemanticAutoencoder": "zslearn.zero_shot.deep:ConvSemanticAutoencoder",
     "ImageSegmenter": "zslearn.cluster:ImageSegmenter",
@@ -29,6 +28,7 @@ ESTIMATORS = {
 SCIKIT_LEARN = {
     "decomposition": ("FactorAnalysis", "PCA", "TruncatedSVD"),
     "discriminant_analysis": ("LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
+    "ensemble": ("HistGradientBoostingClassifier",),
     "feature_selection": ("SelectKBest", "SelectPercentile", "VarianceThreshold"),
     "impute": ("MissingIndicator", "SimpleImputer"),  # the former inside the latter
     "kernel_approximation": ("Nystroem", "RBFSampler"),
@@ -51,6 +51,8 @@ SCIKIT_LEARN = {
     ),
     "random_projection": ("GaussianRandomProjection", "SparseRandomProjection"),
 }
+# Classes that are no more, and the version that wrote them.
+GONE = {"BoostedTreesClassifier": "0.1"}
 # State that cannot be written, but is made again by a fit on what is written.
 REMADE = {"sklearn.KNeighborsClassifier": "_tree"}
 # Functions that an estimator may have as a parameter.
@@ -127,6 +129,8 @@ def record_name(value: object) -> str | None:
 
 def estimator_class(name: str) -> type | None:
     """Return the estimator class of that name, or None."""
+    if name in GONE and name not in _registered:
+        raise InvalidInputError(f"its {name} was written by zslearn {GONE[name]}; fit again")
     return _registered.get(name) or _imported(_known_estimators().get(name))
 
 

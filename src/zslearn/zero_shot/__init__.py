@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from zslearn.zero_shot.networks import MTMDLClassifier as MTMDLClassifier
     from zslearn.zero_shot.posterior.attributes import DAPClassifier as DAPClassifier
     from zslearn.zero_shot.posterior.attributes import IAPClassifier as IAPClassifier
-    from zslearn.zero_shot.posterior.boosted_trees import (
-        BoostedTreesClassifier as BoostedTreesClassifier,
-    )
     from zslearn.zero_shot.posterior.similarity import AMPClassifier as AMPClassifier
     from zslearn.zero_shot.posterior.similarity import ConSEClassifier as ConSEClassifier
     from zslearn.zero_shot.posterior.similarity import (
@@ -55,7 +52,6 @@ if TYPE_CHECKING:
 # Every public name and where it is; the methods add themselves.
 _PLACES = {
     "AutoZeroShotClassifier": "auto.classifier",
-    "BoostedTreesClassifier": "posterior.boosted_trees",
     "CalibratedStacking": "calibration",
     "Explanation": "explanation",
     "Ranking": "recognizer",

@@ -13,6 +13,7 @@ from typing import Any
 
 from sklearn.base import clone
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.kernel_approximation import Nystroem
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -26,7 +27,6 @@ from zslearn.signatures import Signatures
 from zslearn.zero_shot.auto.average import AverageClassifier
 from zslearn.zero_shot.auto.signed_root import SignedRoot
 from zslearn.zero_shot.base import CLASSIFIER
-from zslearn.zero_shot.posterior.boosted_trees import BoostedTreesClassifier
 from zslearn.zero_shot.registry import find_method, make_classifier
 
 MEAN = "mean of "
@@ -35,7 +35,9 @@ CLASSIFIERS: dict[str, Any] = {
     "naive-bayes": GaussianNB(),
     "quadratic": QuadraticDiscriminantAnalysis(reg_param=0.1),
     "nearest-neighbors": KNeighborsClassifier(15),
-    "boosting": BoostedTreesClassifier(),
+    "boosting": HistGradientBoostingClassifier(
+        max_iter=60, max_depth=3, early_stopping=False, random_state=0
+    ),
 }
 # Simple and cheap first, which decides between equals; where several are as good, prototype
 # regression stands before methods that explain nothing.
