@@ -207,6 +207,32 @@ def test_an_annotation_alone_is_refused(name):
         type("Bare", (Base,), {"__annotations__": {name: "float"}, "__module__": __name__})
 
 
+def test_annotations_of_a_base_that_declares_nothing_are_no_matter():
+    class Mixin:
+        cv: int
+        other: str
+
+    class Mixed(Mixin, Base):
+        own: int = parameter(default=1)
+
+    assert list(inspect.signature(Mixed).parameters)[:2] == ["table", "own"]
+    assert Mixed(cv=4).cv == 4
+
+
+def test_a_constant_may_become_a_parameter():
+    class Fixed(Base):
+        power: float = parameter(default=0.5, allowed=Number(above=0), init=False)
+
+    class Free(Fixed):
+        power: float = parameter(default=0.5)
+
+    assert Fixed().power == 0.5
+    assert "power" not in inspect.signature(Fixed).parameters
+    assert Free(power=2.0).power == 2.0
+    with pytest.raises(InvalidInputError, match=r"^power must be a positive number; got 0"):
+        check_parameters(Free(power=0))
+
+
 def test_a_parameter_may_have_to_be_given():
     class Wrapper(Declared, BaseEstimator):
         estimator: Any = parameter(kw_only=False)

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING
 from typing import Any, Literal, dataclass_transform
 
-from zslearn._parameters import Constraint, Either, facts_of
+from zslearn._parameters import Constraint, Either, facts_of, own_fields
 from zslearn.exceptions import InvalidTypeError
 
 
@@ -137,9 +137,10 @@ def _check_lines(cls: type, lines: Mapping[str, Any]) -> None:
             )
         # Of several bases a dataclass takes the field that the last one has, its own or inherited;
         # and it does not see a class attribute in place of a parameter.
-        home = next(base for base in cls.__mro__ if field.name in inspect.get_annotations(base))
+        declared = (own_fields(base).get(field.name) for base in cls.__mro__)
+        nearest = next(one for one in declared if one is not None)
         hidden = field.init and getattr(cls, field.name, MISSING) is not field.default
-        if hidden or vars(home)["__dataclass_fields__"][field.name] is not field:
+        if hidden or nearest is not field:
             raise InvalidTypeError(
                 f"{cls.__name__}.{field.name} differs from the parameter that a base declares; "
                 f"declare it in {cls.__name__} too, {field.name}: ... = parameter(default=...)."
@@ -158,7 +159,7 @@ def _refuse_unused(cls: type, lines: Mapping[str, Any], written: type) -> None:
 
 def _put_nearest_first(cls: type) -> None:
     """Show a class's own parameters before those of its bases, as its documentation does."""
-    order = [name for base in cls.__mro__ for name in inspect.get_annotations(base)]
+    order = [name for base in cls.__mro__ for name in own_fields(base)]
     constructor = vars(cls)["__init__"]
     signature = inspect.signature(constructor)
     itself, *taken = signature.parameters.values()

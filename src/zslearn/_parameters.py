@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import Field
 from numbers import Integral, Real
 from typing import Any
 
@@ -180,10 +181,15 @@ def facts_of(kind: type, fact: str) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
         merged |= vars(base).get(_TABLES.get(fact, ""), {})
-        fields = vars(base).get("__dataclass_fields__", {})
-        own = [fields[name] for name in inspect.get_annotations(base) if name in fields]
-        merged |= {one.name: one.metadata[fact] for one in own if fact in one.metadata}
+        own = own_fields(base).items()
+        merged |= {name: field.metadata[fact] for name, field in own if fact in field.metadata}
     return merged
+
+
+def own_fields(kind: type) -> dict[str, Field[Any]]:
+    """Return the fields that a dataclass declares itself, in their order."""
+    fields = vars(kind).get("__dataclass_fields__", {})
+    return {name: fields[name] for name in inspect.get_annotations(kind) if name in fields}
 
 
 def _exactly(option: str | bool | None) -> Constraint:
