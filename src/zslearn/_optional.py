@@ -102,7 +102,8 @@ def lazy_names(
         Every public name and the module inside the package that holds it; a name that is its own
         place is a module.
     renamed : mapping of str to str, optional
-        Old public names and what they are called now; each use of one warns.
+        Old public names and what they are called now, with their package where it is another one;
+        each use of one warns.
 
     Returns
     -------
@@ -112,8 +113,10 @@ def lazy_names(
 
     def get(name: str) -> Any:
         if renamed and name in renamed:
-            warn_renamed(f"{package}.{name}", f"{package}.{renamed[name]}")
-            return getattr(importlib.import_module(package), renamed[name])
+            room, _, new = renamed[name].rpartition(".")
+            room = room or package
+            warn_renamed(f"{package}.{name}", f"{room}.{new}")
+            return getattr(importlib.import_module(room), new)
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(f"{package}.{places[name]}")

@@ -1,9 +1,12 @@
 """Gradient boosting of scikit-learn inside DAP: what a file holds of it, and what is refused."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from zslearn import zero_shot
 from zslearn.datasets import make_family
 from zslearn.exceptions import InvalidTypeError, ModelFileError
 from zslearn.persistence import boosting, container, load, save, trusted
@@ -107,6 +110,7 @@ def with_root(a, value):
         ("sizes", lambda a: -a),
         ("sizes", lambda a: a[:0]),
         ("sizes", lambda a: np.hstack([a, a])),
+        ("sizes", lambda a: a + np.array([[2**62], [2**62], [2**62], [2**62], [0]])),  # 2**64 is 0
         ("baseline", lambda a: a * np.nan),
         ("baseline", lambda a: np.repeat(a, 2)),
         ("classes_", lambda a: a[::-1].copy()),
@@ -139,17 +143,43 @@ def test_a_file_cannot_ask_for_more_memory_than_there_is(data, parts, tmp_path):
         load(tmp_path / "m.zsl")
 
 
-def test_a_class_that_is_no_more_is_named_with_its_version(data, parts, tmp_path, monkeypatch):
+def test_a_class_that_is_no_more_is_named_with_what_took_its_place(
+    data, parts, tmp_path, monkeypatch
+):
     X, y, *_ = parts
     save(DAPClassifier(data.signatures, classifier=trees()).fit(X, y), tmp_path / "m.zsl")
     document, tensors = container.read(tmp_path / "m.zsl")
     for node in [document["parameters"]["classifier"], *document["state"]["classifiers_"]["items"]]:
         node["class"] = "BoostedTreesClassifier"
     container.write(tmp_path / "m.zsl", document, tensors)
-    says = "BoostedTreesClassifier was written by zslearn 0.1; fit again"
-    with pytest.raises(ModelFileError, match=says):
+    says = (
+        "BoostedTreesClassifier is no longer a class of zslearn; fit with scikit-learn's "
+        "HistGradientBoostingClassifier"
+    )
+    with pytest.raises(ModelFileError, match=says) as refused:
         load(tmp_path / "m.zsl")
+    assert "\n" not in str(refused.value)
     # A class of the user's own may have the name.
     kind = type("BoostedTreesClassifier", (HistGradientBoostingClassifier,), {})
     monkeypatch.setitem(trusted._registered, "BoostedTreesClassifier", kind)
     assert trusted.estimator_class("BoostedTreesClassifier") is kind
+
+
+def test_the_old_name_gives_what_took_its_place():
+    new = r"sklearn\.ensemble\.HistGradientBoostingClassifier now"
+    with pytest.warns(FutureWarning, match=rf"zero_shot\.BoostedTreesClassifier is called {new}"):
+        assert zero_shot.BoostedTreesClassifier is HistGradientBoostingClassifier
+
+
+def test_no_boosted_model_file_holds_a_pickle(data, parts, tmp_path, monkeypatch):
+    X, y, new, _ = parts
+    clf = DAPClassifier(data.signatures, feature_norm=None, classifier=trees()).fit(X, y)
+
+    def refuse(*_, **__):
+        raise AssertionError("pickle was asked")
+
+    for name in ("dump", "dumps", "load", "loads", "Pickler", "Unpickler"):
+        monkeypatch.setattr(pickle, name, refuse)
+    save(clf, tmp_path / "m.zsl")
+    again = load(tmp_path / "m.zsl")
+    np.testing.assert_array_equal(again.predict_proba(new), clf.predict_proba(new))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
@@ -150,6 +152,23 @@ def test_a_member_that_fails_is_a_row_with_its_reason(linear):
     assert (row["member"], row["note"]) == ("Broken", "failed: the machine is on fire")
     assert row["accuracy"] is None
     assert clf.leaderboard_.to_frame().shape == (4, 8)  # with the mean of the other two
+
+
+def test_what_rivals_warn_of_stays_inside_whatever_they_do_to_the_filters(linear, recwarn):
+    everything = len(linear.rows(linear.split("standard").seen))
+    said = []
+
+    class Loud(RRZSLClassifier):
+        def _fit(self, X, y):
+            if len(y) < everything:
+                warnings.resetwarnings()  # as scikit-learn does for a moment, seen by all threads
+                warnings.warn("of no interest", UserWarning, stacklevel=1)
+                said.append(len(y))
+            super()._fit(X, y)
+
+    fitted(linear, portfolio=[Loud(lam=1.0), *QUICK[1:]])
+    assert said
+    assert not [one for one in recwarn if "of no interest" in str(one.message)]
 
 
 def test_members_without_time_are_left_out_and_the_best_judged_one_is_fitted(linear, monkeypatch):

@@ -95,6 +95,7 @@ def restore(model: Any, state: dict[str, Any], made: dict[str, Any]) -> None:
         trees[start : start + n_scores] for start in range(0, len(trees), n_scores)
     ]
     around["_baseline_prediction"] = baseline.reshape(1, -1)
+    around["classes_"] = classes  # its own, not that of all others
     around |= {name: state[name] for name in {"feature_names_in_"} & state.keys()}
     vars(model).update(around)
 
@@ -104,7 +105,9 @@ def _nodes(state: dict[str, Any], n_features: int, sizes: NDArray[Any]) -> NDArr
     from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE as KIND
 
     n_nodes = len(state["value"])
-    _check(bool(len(sizes)) and sizes.min() > 0 and sizes.sum() == n_nodes, "sizes")
+    # No single one above the sum: several huge ones would add up to it once more in 64 bits.
+    fine = bool(len(sizes)) and sizes.min() > 0 and sizes.max() <= n_nodes
+    _check(fine and sizes.sum() == n_nodes, "sizes")
     nodes = np.zeros(n_nodes, dtype=KIND)
     for column in _COLUMNS:
         fits = state[column].shape == (n_nodes,) and state[column].dtype == KIND[column]

@@ -51,8 +51,8 @@ SCIKIT_LEARN = {
     ),
     "random_projection": ("GaussianRandomProjection", "SparseRandomProjection"),
 }
-# Classes that are no more, and the version that wrote them.
-GONE = {"BoostedTreesClassifier": "0.1"}
+# Classes that older files name, and what has taken their place.
+GONE = {"BoostedTreesClassifier": "scikit-learn's HistGradientBoostingClassifier"}
 # State that cannot be written, but is made again by a fit on what is written.
 REMADE = {"sklearn.KNeighborsClassifier": "_tree"}
 # Functions that an estimator may have as a parameter.
@@ -130,7 +130,7 @@ def record_name(value: object) -> str | None:
 def estimator_class(name: str) -> type | None:
     """Return the estimator class of that name, or None."""
     if name in GONE and name not in _registered:
-        raise InvalidInputError(f"its {name} was written by zslearn {GONE[name]}; fit again")
+        raise InvalidInputError(f"{name} is no longer a class of zslearn; fit with {GONE[name]}")
     return _registered.get(name) or _imported(_known_estimators().get(name))
 
 

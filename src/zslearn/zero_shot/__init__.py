@@ -63,4 +63,11 @@ _PLACES = {
 }
 __all__ = sorted([*_PLACES, "METHODS", "make_classifier"])
 
-__getattr__, __dir__ = lazy_names(__name__, _PLACES, renamed={"Recogniser": "Recognizer"})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    _PLACES,
+    renamed={
+        "BoostedTreesClassifier": "sklearn.ensemble.HistGradientBoostingClassifier",
+        "Recogniser": "Recognizer",
+    },
+)

@@ -228,7 +228,9 @@ def rank_folds(
     """
     found: list[Judged] = []
     n = max(1, min(n_threads(), len(jobs)))
-    with warnings.catch_warnings():
+    # What reaches a user is the choice, not what every rival said. Recorded, not only ignored:
+    # scikit-learn empties the list of filters for a moment, which all threads see.
+    with warnings.catch_warnings(record=True):
         warnings.simplefilter("ignore")
         for start in range(0, len(jobs), n):
             if found and not may_go_on(max(one.seconds for one in found)):
