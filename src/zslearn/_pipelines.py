@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from sklearn.base import clone
@@ -53,6 +54,16 @@ def with_last_step(estimator: Any, last: Any) -> Any:
         return last
     name, end = estimator.steps[-1]
     return clone(estimator).set_params(**{name: with_last_step(end, last)})
+
+
+def replaced_last_step(fitted: Any, last: Any) -> Any:
+    """Return a copy of a fitted pipeline that ends in another estimator and shares its steps."""
+    if not isinstance(fitted, Pipeline):
+        return last
+    name, end = fitted.steps[-1]
+    twin = copy.copy(fitted)
+    twin.steps = [*fitted.steps[:-1], (name, replaced_last_step(end, last))]
+    return twin
 
 
 def frozen(fitted: Any) -> Any:

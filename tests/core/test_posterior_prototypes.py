@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.stats import multivariate_normal
 
 from zslearn.core.posterior_prototypes import (
@@ -10,6 +11,7 @@ from zslearn.core.posterior_prototypes import (
     LowRankCovariance,
     Novelty,
     adapt,
+    informed_priors,
     label_next,
     left_out_weights,
     posterior_prototypes,
@@ -17,6 +19,7 @@ from zslearn.core.posterior_prototypes import (
     squared_error,
     worth_in_samples,
 )
+from zslearn.core.whitening import Whitening
 
 
 @pytest.fixture
@@ -112,6 +115,25 @@ def test_batches_merge_in_any_order_and_one_posterior_is_the_prior_of_the_next(r
     np.testing.assert_allclose(second, at_once)
 
 
+def test_neighbors_are_informed_as_by_a_regression_on_all_classes(rng):
+    # Seen classes 0-4, observed ones 5-7, others 8-9; the observed ones have more noise.
+    K, M, ridge = kernel(rng.normal(size=(10, 3))), rng.normal(size=(8, 4)), 0.3
+    noise = np.concatenate([np.full(5, ridge), ridge + np.array([0.5, 1.0, 2.0])])
+    seen, observed, new = np.arange(5), np.arange(5, 8), np.arange(5, 10)
+    G = np.linalg.inv(K[np.ix_(seen, seen)] + ridge * np.eye(5))
+    predicted = K[new][:, seen] @ G @ M[:5]
+    left = K - K[:, seen] @ G @ K[seen]
+    rows = np.concatenate([observed, new])
+    own = np.array([0, 1, 2, -1, -1])
+    found = informed_priors(
+        predicted, left[np.ix_(rows, observed)], noise[5:], M[5:] - predicted[:3], own
+    )
+    for place, c in enumerate(new):
+        known = np.setdiff1d(np.arange(8), [c])
+        inverse = np.linalg.inv(K[np.ix_(known, known)] + np.diag(noise[known]))
+        np.testing.assert_allclose(found[place], K[c, known] @ inverse @ M[known])
+
+
 def literal_adapt(Z, p, kappa, temperature, offsets):
     n, u = len(Z), len(p)
     m, shares = p.copy(), np.zeros(u)
@@ -135,14 +157,21 @@ def literal_adapt(Z, p, kappa, temperature, offsets):
     return m, shares, q
 
 
+def plain(width):
+    """A space in which whitening changes nothing."""
+    return Whitening(1.0), np.zeros(width)
+
+
 def test_adapting_is_the_literal_loop(rng):
     p = 2 * rng.normal(size=(4, 5))
     Z = p[rng.integers(4, size=60)] + rng.normal(size=(60, 5))
     kappa, offsets = rng.uniform(0.5, 3, size=4), rng.normal(size=4)
-    found = adapt(Z, p, kappa, 0.7, offsets)
     m, shares, q = literal_adapt(Z, p, kappa, 0.7, offsets)
-    np.testing.assert_allclose(found.responsibilities, q, atol=1e-12)
-    np.testing.assert_allclose(found.log_shares, shares)
+    lower, origin = np.tril(rng.normal(size=(5, 5))) + 3 * np.eye(5), rng.normal(size=5)
+    X = np.linalg.solve(lower, Z.T).T + origin
+    found = adapt(X, (Whitening(1.0, lower), origin), p, kappa, 0.7, offsets)
+    np.testing.assert_allclose(found.shares, q.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(found.log_shares, shares - np.log(10 + 60 / 4))
     moved = posterior_prototypes(p, found.sums, found.weights, kappa)
     np.testing.assert_allclose(moved, m)
 
@@ -150,22 +179,31 @@ def test_adapting_is_the_literal_loop(rng):
 def test_adapting_does_not_depend_on_the_order_of_samples_or_classes(rng):
     p, Z = rng.normal(size=(4, 5)), rng.normal(size=(30, 5))
     kappa = rng.uniform(1, 3, size=4)
-    plain = adapt(Z, p, kappa, 1.0)
+    straight = adapt(Z, plain(5), p, kappa, 1.0)
     samples, classes = rng.permutation(30), rng.permutation(4)
-    turned = adapt(Z[samples], p[classes], kappa[classes], 1.0)
-    np.testing.assert_allclose(turned.sums, plain.sums[classes])
-    np.testing.assert_allclose(turned.log_shares, plain.log_shares[classes])
-    np.testing.assert_allclose(
-        turned.responsibilities, plain.responsibilities[np.ix_(samples, classes)]
+    turned = adapt(Z[samples], plain(5), p[classes], kappa[classes], 1.0)
+    for one, other in zip(turned, straight, strict=True):
+        np.testing.assert_allclose(one, other[classes])
+
+
+def test_adapting_reads_sparse_samples_and_blocks_alike(rng, monkeypatch):
+    p, Z, kappa = rng.normal(size=(4, 5)), rng.normal(size=(30, 5)), np.ones(4)
+    straight = adapt(Z, plain(5), p, kappa, 1.0)
+    monkeypatch.setattr(
+        "zslearn.core.posterior_prototypes.row_blocks",
+        lambda n, _: [slice(i, i + 7) for i in range(0, n, 7)],
     )
+    for X in (Z, sparse.csr_array(Z)):
+        for one, other in zip(adapt(X, plain(5), p, kappa, 1.0), straight, strict=True):
+            np.testing.assert_allclose(one, other)
 
 
 def test_few_samples_hardly_move_anything_and_infinite_trust_nothing(rng):
     p, Z = rng.normal(size=(3, 5)), 5 * rng.normal(size=(2, 5))
-    few = adapt(Z, p, np.ones(3), 0.1)
+    few = adapt(Z, plain(5), p, np.ones(3), 0.1)
     assert few.weights.sum() <= 0.2  # two samples count as two tenths of one
     assert np.ptp(few.log_shares) <= np.log(12 + 2 / 3) - np.log(10 + 2 / 3) + 1e-12
-    firm = adapt(np.repeat(Z, 100, axis=0), p, np.full(3, np.inf), 0.1)
+    firm = adapt(np.repeat(Z, 100, axis=0), plain(5), p, np.full(3, np.inf), 0.1)
     np.testing.assert_array_equal(posterior_prototypes(p, firm.sums, firm.weights, np.inf), p)
 
 
@@ -175,12 +213,12 @@ def test_a_large_batch_of_known_shares_is_found_again():
     described = truth + rng.normal(size=(3, 6))
     y = rng.choice(3, p=[0.7, 0.25, 0.05], size=4000)
     Z = truth[y] + rng.normal(size=(4000, 6))
-    found = adapt(Z, described, np.ones(3), 1.0)
+    found = adapt(Z, plain(6), described, np.ones(3), 1.0)
     moved = posterior_prototypes(described, found.sums, found.weights, np.ones(3))
     before = np.linalg.norm(described - truth, axis=1)
     after = np.linalg.norm(moved - truth, axis=1)
     assert (after < 0.35 * before).all()
-    np.testing.assert_allclose(found.responsibilities.mean(axis=0), [0.7, 0.25, 0.05], atol=0.02)
+    np.testing.assert_allclose(found.shares, [0.7, 0.25, 0.05], atol=0.02)
 
 
 def dense(R, variance, total):

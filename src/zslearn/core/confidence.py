@@ -18,13 +18,17 @@ from sklearn.linear_model import LogisticRegression
 
 Floats = NDArray[np.float64]
 
-# Columns of `confidence_measures`.
+# Columns of `confidence_measures`: those made of scores, and those that a method adds which knows
+# how likely a sample is of its answer, and how likely of a class nobody described.
 MEASURES = ("score", "lead", "margin", "probability", "entropy")
+RATIOS = ("ratio", "free ratio")
 # The search covers this many powers of e on both sides of the spread of the scores.
 _REACH = 10.0
 
 
-def confidence_measures(scores: NDArray[Any], temperature: float) -> NDArray[np.float64]:
+def confidence_measures(
+    scores: NDArray[Any], temperature: float, ratios: NDArray[Any] | None = None
+) -> NDArray[np.float64]:
     """Return several measures of how sure the best answer of each sample is; larger is surer.
 
     Parameters
@@ -33,13 +37,15 @@ def confidence_measures(scores: NDArray[Any], temperature: float) -> NDArray[np.
         Larger is better.
     temperature : float
         What makes probabilities of them.
+    ratios : ndarray of shape (n_samples, 2), optional
+        Ratios of densities, see :meth:`zslearn.core.posterior_prototypes.Novelty.ratios`.
 
     Returns
     -------
-    ndarray of shape (n_samples, 5)
+    ndarray of shape (n_samples, 5) or (n_samples, 7)
         In the order of `MEASURES`: the best score, its lead over the mean of all, its margin over
         the second best (0 if there is none), its probability, and the negative entropy of all
-        probabilities.
+        probabilities; then the ratios, if they are given.
 
     Examples
     --------
@@ -58,7 +64,8 @@ def confidence_measures(scores: NDArray[Any], temperature: float) -> NDArray[np.
         probabilities.max(axis=1),
         xlogy(probabilities, probabilities).sum(axis=1),
     )
-    return np.stack(columns, axis=1)
+    measures = np.stack(columns, axis=1)
+    return measures if ratios is None else np.hstack([measures, ratios])
 
 
 def fit_confidence(

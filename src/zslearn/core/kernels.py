@@ -137,7 +137,8 @@ class SignatureDistances:
     def kernel(self, n_kernels: int, bandwidth: float) -> Array:
         """Return the mean of the kernels on signatures (1) or on signatures and roots (2)."""
         chosen = self.values[:n_kernels]
-        return gaussian_kernel(chosen.reshape(-1, *chosen.shape[2:]), bandwidth)
+        n_spaces = len(chosen) * chosen.shape[1]
+        return gaussian_kernel(chosen.reshape(n_spaces, *chosen.shape[2:]), bandwidth)
 
 
 def distance_unit(seen: Array) -> float:
@@ -201,12 +202,15 @@ class SignatureKernel(NamedTuple):
         Scale of the squared distances in each space.
     bandwidth : float
         In units of these scales.
+    n_mean : int or None
+        How many of the first signatures the mean, where paths begin, is of; None means all.
     """
 
     seen: Array
     blocks: Sequence[slice]
     scales: Sequence[float]
     bandwidth: float
+    n_mean: int | None = None
 
 
 def dimension_contributions(s: Array, kernel: SignatureKernel, a: Array, gram: Array) -> Array:
@@ -255,16 +259,52 @@ def mixture_contributions(
     -------
     ndarray of shape (n_dimensions,)
     """
+    still = np.zeros(len(a))
+    return walk_contributions(s, terms, a, gram, (still, still))[0]
+
+
+def walk_contributions(
+    s: Array,
+    terms: Sequence[tuple[SignatureKernel, Array]],
+    a: Array,
+    gram: Array,
+    line: tuple[Array, Array],
+) -> tuple[Array, Array]:
+    """Split ``f(s) - f(s̄)`` where f is of ``u = Σ k_b(s) R_b + u₀ + t u₁`` at ``t = 1``.
+
+    While s goes from the mean to the signature, t goes from 0 to 1: parts that move straight with
+    the signature, and parts that do not move.
+
+    Parameters
+    ----------
+    s : ndarray of shape (n_dimensions,)
+        A signature.
+    terms : sequence of (SignatureKernel, ndarray of shape (n_signatures, n_parts))
+        Each kernel k_b and its R_b.
+    a : ndarray of shape (n_parts,)
+        Linear part of ``f(u) = a·u - uᵀ Γ u / 2``.
+    gram : ndarray of shape (n_parts, n_parts)
+        Γ, symmetric.
+    line : pair of ndarrays of shape (n_parts,)
+        u₀ and u₁.
+
+    Returns
+    -------
+    contributions : ndarray of shape (n_dimensions,)
+        By way of the kernels; what u₁ adds is not in it.
+    mean : ndarray of shape (n_parts,)
+        Mean of u on the way, by which the part of u₁ is ``u₁·(a - Γ mean)``.
+    """
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     steps, weights = (nodes + 1) / 2, weights / 2
-    mixed, found = np.zeros((len(steps), len(a))), np.zeros(len(s))
+    mixed, found = line[0] + np.outer(steps, line[1]), np.zeros(len(s))
     walks = []
     for kernel, R in terms:
         spaces = [unit_rows(kernel.seen[:, block]) for block in kernel.blocks]
         widths = [scale * kernel.bandwidth for scale in kernel.scales]
         way = deviations_from_mean(s, kernel)
         lines = [
-            U.mean(axis=0) + np.outer(steps, way[block])
+            U[: kernel.n_mean].mean(axis=0) + np.outer(steps, way[block])
             for block, U in zip(kernel.blocks, spaces, strict=True)
         ]
         # One kernel value per node and seen class, for each space.
@@ -276,11 +316,15 @@ def mixture_contributions(
         slopes = pull @ R.T / len(parts)
         for block, part, three in zip(kernel.blocks, parts, facts, strict=True):
             found[block] += way[block] * (weights @ _gradients(slopes * part, *three))
-    return found
+    return found, weights @ mixed
 
 
 def terms_with_roots(
-    seen: Array, blocks: Sequence[slice], scales: Array, kernels: Array
+    seen: Array,
+    blocks: Sequence[slice],
+    scales: Array,
+    kernels: Array,
+    n_mean: int | None = None,
 ) -> list[SignatureKernel]:
     """Return kernels on signatures and their signed roots side by side.
 
@@ -294,6 +338,8 @@ def terms_with_roots(
         Of the signatures and of their roots.
     kernels : ndarray of shape (n_kernels, 2)
         Whether roots take part (2) or not (1), and the bandwidth.
+    n_mean : int, optional
+        How many of the first signatures the mean is of; by default all.
 
     Returns
     -------
@@ -305,7 +351,9 @@ def terms_with_roots(
     doubled = [slice(start + shift, stop + shift) for shift in (0, k) for start, stop in ends]
     sizes = scales.ravel().tolist()
     return [
-        SignatureKernel(wide, doubled[: int(n) * len(ends)], sizes[: int(n) * len(ends)], width)
+        SignatureKernel(
+            wide, doubled[: int(n) * len(ends)], sizes[: int(n) * len(ends)], width, n_mean
+        )
         for n, width in kernels.tolist()
     ]
 
@@ -314,7 +362,7 @@ def deviations_from_mean(s: Array, kernel: SignatureKernel) -> Array:
     """Return how far a signature is from the mean of the seen ones, each space at unit length."""
     found = np.zeros(len(s))
     for block in kernel.blocks:
-        mean = unit_rows(kernel.seen[:, block]).mean(axis=0)
+        mean = unit_rows(kernel.seen[: kernel.n_mean, block]).mean(axis=0)
         found[block] = unit_rows(s[None, block])[0] - mean
     return found
 

@@ -135,6 +135,24 @@ def as_float(block: Matrix) -> Matrix:
     return block.astype(np.float32 if block.dtype == np.float16 else np.float64)
 
 
+def class_sums(
+    x: Matrix, labels: NDArray, weights: Array | None = None
+) -> tuple[NDArray, Array, Array]:
+    """Return the classes of rows, sorted, their total weights and the sums of their rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> names, counts, sums = class_sums(np.eye(3), np.array(["b", "a", "b"]))
+    >>> names.tolist(), counts.tolist(), sums.tolist()
+    (['a', 'b'], [1.0, 2.0], [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]])
+    """
+    classes, index = np.unique(labels, return_inverse=True)
+    ones = np.ones(len(labels)) if weights is None else weights
+    counts = np.bincount(index, ones, minlength=len(classes)).astype(np.float64)
+    return classes, counts, _class_sums(x, index, counts, ones).astype(np.float64)
+
+
 class BlockTotal:
     """Sum of the `BlockSums` of a stream, kept in float64 and changed in place.
 

@@ -8,11 +8,15 @@ predict.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
+
+from zslearn.core.nearest import row_blocks
+from zslearn.core.whitening import Whitening
 
 Array = NDArray[np.float64]
 
@@ -21,6 +25,8 @@ ADAPT_STEPS = 5
 # How much firmer descriptions are held against unlabeled samples than against labeled ones, and
 # what every share of a class is drawn towards the mean share by.
 ADAPT_ANCHOR = 10.0
+# Shuffles of the classes against which guesses of their means are tried.
+_SHUFFLES = 99
 # Part of a covariance of few class means that is spread over all directions. Chosen once, on
 # classes that were left out; choosing it on folds fits it to classes like the seen ones.
 SPREAD = 0.9
@@ -49,6 +55,36 @@ def prior_scale(means: Array, guesses: Array) -> float:
     """
     size = float(np.vdot(guesses, guesses))
     return max(float(np.vdot(means, guesses)) / size, 0.0) if size > 0 else 0.0
+
+
+def are_matched(means: Array, guesses: Array) -> bool:
+    """Say whether guesses point to the means of their own classes, not to those of others.
+
+    Parameters
+    ----------
+    means, guesses : ndarrays of shape (n_classes, n_features)
+        Class means, and signatures that may live among the samples.
+
+    Returns
+    -------
+    bool
+        Whether ``tr(M Fᵀ)``, both centered, is larger than after each of 99 shuffles of the
+        classes; with signatures of another kind it is so once in a hundred times.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> means = np.random.default_rng(0).normal(size=(9, 5))
+    >>> are_matched(means, means + 1.0), are_matched(means, means[::-1])
+    (True, False)
+    """
+    M, F = means - means.mean(axis=0), guesses - guesses.mean(axis=0)
+    products, rng = M @ F.T, np.random.default_rng(0)
+    n = len(products)
+    own, rounding = float(products.trace()), 1e-12 * float(np.abs(products).sum())
+    orders = (rng.permutation(n) for _ in range(_SHUFFLES))
+    others = [products[np.arange(n), order].sum() for order in orders if (order != range(n)).any()]
+    return bool(own > max(max(others, default=0.0), 0.0) + rounding)
 
 
 def left_out_weights(inverse: Array) -> tuple[Array, Array]:
@@ -160,6 +196,43 @@ def posterior_prototypes(priors: Array, sums: Array, weights: Array, kappa: floa
     return priors + pull[:, None] * (sums - weights[:, None] * priors)
 
 
+def informed_priors(
+    priors: Array, covariances: Array, noise: Array, misses: Array, own: NDArray[np.intp]
+) -> Array:
+    """Return what descriptions predict once some classes were observed, never by themselves.
+
+    The error of a description is a Gaussian process over signatures, with the covariance that is
+    left after the seen classes. What was observed of some classes therefore says something about
+    their neighbors: ``p + k (C + N)⁻¹ (z̄ − p)``. A class that was observed itself is predicted from
+    the others, so that its own samples are counted once.
+
+    Parameters
+    ----------
+    priors : ndarray of shape (n_classes, n_dimensions)
+        p.
+    covariances : ndarray of shape (n_observed + n_classes, n_observed)
+        C of the observed classes with one another, then k of the classes with them.
+    noise : ndarray of shape (n_observed,)
+        Diagonal of N: what no other class says about a class, and what few samples leave open.
+    misses : ndarray of shape (n_observed, n_dimensions)
+        Observed means less what their descriptions predict.
+    own : ndarray of int of shape (n_classes,)
+        Place of each class among the observed ones; -1 for those that were not.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_dimensions)
+    """
+    n = len(noise)
+    inverse = np.linalg.inv(covariances[:n] + np.diag(noise))
+    pulls = inverse @ misses
+    informed = priors + covariances[n:] @ pulls
+    observed = own >= 0
+    alone = pulls / inverse.diagonal()[:, None]  # by how much each is missed by the others
+    informed[observed] = priors[observed] + (misses - alone)[own[observed]]
+    return informed
+
+
 class Adapted(NamedTuple):
     """What a batch without labels says about the classes.
 
@@ -170,19 +243,20 @@ class Adapted(NamedTuple):
     weights : ndarray of shape (n_classes,)
         How many labeled samples that counts as.
     log_shares : ndarray of shape (n_classes,)
-        Added to ``score / T``: how frequent each class is, drawn towards the mean.
-    responsibilities : ndarray of shape (n_samples, n_classes)
-        Probability of each class, rows sum to one.
+        Added to ``score / T``: how frequent each class is, 0 for one without samples.
+    shares : ndarray of shape (n_classes,)
+        Share of the samples that each class has, by their probabilities.
     """
 
     sums: Array
     weights: Array
     log_shares: Array
-    responsibilities: NDArray
+    shares: Array
 
 
 def adapt(
-    Z: NDArray,
+    X: Any,
+    space: tuple[Whitening, Array],
     prototypes: Array,
     strengths: Array,
     temperature: float,
@@ -197,10 +271,12 @@ def adapt(
 
     Parameters
     ----------
-    Z : ndarray of shape (n_samples, n_dimensions)
-        N samples.
+    X : array, sparse matrix or LazyRows of shape (n_samples, n_features)
+        N samples, before whitening.
+    space : (Whitening, ndarray of shape (n_features,))
+        What samples are whitened by, and the point that becomes the origin.
     prototypes : ndarray of shape (n_classes, n_dimensions)
-        p, of U classes.
+        p, of U classes, in the whitened space.
     strengths : ndarray of shape (n_classes,)
         κ_c, how many labeled samples each prototype is worth.
     temperature : float
@@ -212,21 +288,29 @@ def adapt(
     -------
     Adapted
     """
-    kind = Z.dtype
-    n_samples, n_classes = len(Z), len(prototypes)
+    whitening, origin = space
+    n_samples, n_classes = X.shape[0], len(prototypes)
     m, log_shares = prototypes, np.zeros(n_classes)
-    sums, weights = np.zeros_like(prototypes), np.zeros(n_classes)
-    q = np.full((n_samples, n_classes), 1.0 / n_classes, kind)
+    sums, weights, shares = np.zeros_like(prototypes), np.zeros(n_classes), np.zeros(n_classes)
     for _ in range(ADAPT_STEPS):
-        constant = (offsets - 0.5 * np.einsum("cd,cd->c", m, m)) / temperature + log_shares
-        q = softmax(Z @ (m.T / temperature).astype(kind) + constant.astype(kind), axis=1)
-        log_shares = np.log(q.sum(axis=0, dtype=np.float64) + ADAPT_ANCHOR + n_samples / n_classes)
-        squared = q * q
+        # Products with z are products with x, so that no sample has to be whitened.
+        vectors = whitening.pulled_back(m)
+        constant = offsets - 0.5 * np.einsum("cd,cd->c", m, m) - vectors @ origin
+        totals, weights, shares = np.zeros_like(vectors), np.zeros(n_classes), np.zeros(n_classes)
+        for rows in row_blocks(n_samples, max(X.shape[1], n_classes) * 8):
+            x = X[rows]
+            q = softmax((x @ vectors.T + constant) / temperature + log_shares, axis=1)
+            squared = q * q
+            totals += np.asarray((x.T @ squared).T)
+            weights += squared.sum(axis=0)
+            shares += q.sum(axis=0)
+        even = ADAPT_ANCHOR + n_samples / n_classes
+        log_shares = np.log1p(shares / even)  # log(Σ q + even) but for a constant
         # 10 κ against Σ q² is κ against a tenth of it: an unlabeled sample counts as q² / 10.
-        weights = squared.sum(axis=0, dtype=np.float64) / ADAPT_ANCHOR
-        sums = (squared.T @ Z).astype(np.float64) / ADAPT_ANCHOR
+        weights = weights / ADAPT_ANCHOR
+        sums = whitening.applied(totals / ADAPT_ANCHOR - weights[:, None] * origin)
         m = posterior_prototypes(prototypes, sums, weights, strengths)
-    return Adapted(sums, weights, log_shares, q)
+    return Adapted(sums, weights, log_shares, shares / max(n_samples, 1))
 
 
 class LowRankCovariance(NamedTuple):
@@ -266,6 +350,10 @@ class LowRankCovariance(NamedTuple):
         axes = (left[:, kept] / np.sqrt(values[kept])).T @ deviations
         excess = (1.0 - SPREAD) * values[kept] / n_classes
         return cls(variance + SPREAD * total / width, axes, excess)
+
+    def astype(self, dtype: Any) -> LowRankCovariance:
+        """Return the same with its axes in another precision."""
+        return self._replace(axes=self.axes.astype(dtype))
 
     @property
     def log_determinant(self) -> float:
@@ -320,6 +408,10 @@ class Novelty(NamedTuple):
             LowRankCovariance.of(residuals, variance, squared_error(residuals, counts, spread)),
             LowRankCovariance.of(means, variance, between),
         )
+
+    def astype(self, dtype: Any) -> Novelty:
+        """Return the same with its axes in another precision."""
+        return Novelty(self.described.astype(dtype), self.unknown.astype(dtype))
 
     def ratios(self, Z: Array, prototypes: Array) -> Array:
         """Return how much better a class explains samples than a class nobody described does.
@@ -392,3 +484,87 @@ def label_next(
         left[row] = False
         counts[two[row]] += share[row]
     return np.array(chosen, dtype=np.intp), np.array(worths)
+
+
+@dataclass(frozen=True, eq=False)
+class PrototypeSpace:
+    """What a fit leaves for later samples: the space, and how good descriptions are in it.
+
+    Attributes
+    ----------
+    whitening : Whitening
+        W.
+    center : ndarray of shape (n_features,)
+        Mean of the seen class means; whitened, it is the origin.
+    means : ndarray of shape (n_seen, n_features)
+        M, the seen class means in the space.
+    counts : ndarray of shape (n_seen,)
+        Samples of each seen class.
+    spread, error, between : float
+        tr W; the squared error of a description; the squared distance of a class from the mean of
+        all.
+    variances : ndarray of shape (2,)
+        Variance of a left-out seen class and of a class like no other, in units of the kernel.
+    kernel_shares : ndarray of shape (n_kernels,)
+        Share of the settings that use each kernel.
+    novelty : Novelty
+        How samples of described classes scatter, and others.
+    temperature : float or None
+        At which answers are as sure as they are right on held-out classes; None without folds.
+    """
+
+    whitening: Whitening
+    center: Array
+    means: Array
+    counts: Array
+    spread: float
+    error: float
+    between: float
+    variances: Array
+    kernel_shares: Array
+    novelty: Novelty
+    temperature: float | None = None
+
+    @property
+    def kappa(self) -> float:
+        """κ, how many samples a description is worth."""
+        return worth_in_samples(self.error, self.spread)
+
+    @property
+    def kappa_undescribed(self) -> float:
+        """How many samples it is worth to know where classes lie in general."""
+        return worth_in_samples(self.between, self.spread)
+
+    def whitened(self, rows: Any) -> NDArray:
+        """Return samples, dense or sparse, in the space."""
+        return np.asarray(self.whitening.applied(rows) - self.whitening.applied(self.center[None]))
+
+    def problem(self, n_seen: int, n_features: int, n_kernels: int) -> str | None:
+        """Say what does not fit together, as in a damaged file; None if all does."""
+        c, d = n_seen, n_features
+        factor, basis = self.whitening.factor, self.whitening.basis
+        shapes: dict[str, tuple[Any, tuple[int, ...]]] = {
+            "center": (self.center, (d,)),
+            "means": (self.means, (c, d)),
+            "counts": (self.counts, (c,)),
+            "variances": (self.variances, (2,)),
+            "kernel_shares": (self.kernel_shares, (n_kernels,)),
+        }
+        if factor is not None:
+            rank = d if basis is None else len(basis)
+            shapes["whitening.factor"] = factor, (rank, rank)
+        if basis is not None:
+            shapes["whitening.basis"] = basis, (len(basis), d)
+        for name, part in zip(Novelty._fields, self.novelty, strict=True):
+            shapes[f"novelty.{name}.axes"] = part.axes, (len(part.excess), d)
+        for name, (array, shape) in shapes.items():
+            if not isinstance(array, np.ndarray) or array.dtype.kind != "f":
+                return f"{name} must hold floating-point numbers"
+            if array.shape != shape or not np.isfinite(array).all():
+                return f"{name} has a wrong shape or holds numbers that are not finite"
+        numbers = [self.whitening.scale, self.spread, self.error, self.between, *self.counts]
+        numbers += [part.floor for part in self.novelty] + [self.temperature or 0.0]
+        numbers += [value for part in self.novelty for value in part.excess.tolist()]
+        if not all(np.isfinite(number) and number >= 0 for number in numbers):
+            return "a variance or a count is negative or not finite"
+        return None

@@ -55,6 +55,11 @@ class Whitening(NamedTuple):
     factor: NDArray | None = None
     basis: NDArray | None = None
 
+    def astype(self, dtype: Any) -> Whitening:
+        """Return the same map with arrays of another precision."""
+        parts = (None if a is None else a.astype(dtype) for a in (self.factor, self.basis))
+        return Whitening(self.scale, *parts)
+
     def applied(self, rows: Any) -> NDArray:
         """Return ``rows Wᵀ``, of shape (n_rows, n_features), dense."""
         return self._product(rows, None if self.factor is None else self.factor.T)
@@ -257,24 +262,42 @@ class Leaning:
 
 @dataclass(frozen=True)
 class GuessedMeans:
-    """Guesses of class means, by inner products alone, all less the mean of those of known classes.
+    """Guesses of class means beside the means, by inner products alone.
+
+    All guesses are less the mean of those of the classes learned from.
 
     Attributes
     ----------
-    known : ndarray of shape (n_samples, n_classes)
-        Products of samples with the guesses F of the classes learned from.
-    new : ndarray of shape (n_samples, n_candidates)
-        Products of samples with the guesses f of the candidates.
+    products : ndarray of shape (n_samples, n_all)
+        Of samples with the means, with the guesses F of the classes learned from, and with the
+        guesses f of the candidates.
     gram : ndarray of shape (n_all, n_all)
-        Of the means, the guesses F and the guesses f, with one another.
+        Of these with one another.
     scale : float
         b, see :func:`zslearn.core.posterior_prototypes.prior_scale`.
     """
 
-    known: NDArray
-    new: NDArray
+    products: NDArray
     gram: NDArray
     scale: float
+
+    def stacked(self, weights: NDArray, beta: NDArray | float) -> NDArray:
+        """Return prototypes ``β b f + w (M − β b F)`` as weights of all that `products` are of.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_sets, n_candidates, n_classes)
+            w.
+        beta : ndarray of shape (n_sets,) or float
+            β.
+
+        Returns
+        -------
+        ndarray of shape (n_sets, n_candidates, n_all)
+        """
+        lean = self.scale * np.broadcast_to(beta, len(weights))[:, None, None]
+        own = np.broadcast_to(np.eye(weights.shape[1]), (len(weights), *[weights.shape[1]] * 2))
+        return np.concatenate([weights, -lean * weights, lean * own], axis=2)
 
 
 @dataclass(frozen=True)
@@ -376,24 +399,58 @@ class WhitenedSpace:
     def _ranked_by_guesses(self, prototypes: Leaning) -> Iterator[tuple[slice, NDArray]]:
         if self.guesses is None:
             raise InvalidInputError("prototypes lean on guesses, and the space has none.")
-        known, new, gram, scale = (
-            self.guesses.known, self.guesses.new, self.guesses.gram, self.guesses.scale,
-        )  # fmt: skip
-        kind, shape = self.products.dtype, prototypes.weights.shape[:2]
-        lean = scale * prototypes.beta[:, None, None]
-        mixed = prototypes.weights[prototypes.which]
-        own = np.broadcast_to(np.eye(shape[1]), (len(mixed), shape[1], shape[1]))
-        stacked = np.concatenate([mixed, -lean * mixed, lean * own], axis=2)
-        offsets = (0.5 * np.sum((stacked @ gram) * stacked, axis=2)).astype(kind)
-        vectors, lean = _flat(prototypes.weights).astype(kind), lean[None, :, :, 0].astype(kind)
+        kind, (_, n_candidates, n) = self.products.dtype, prototypes.weights.shape
+        products = self.guesses.products
+        stacked = self.guesses.stacked(prototypes.weights[prototypes.which], prototypes.beta)
+        offsets = (0.5 * np.sum((stacked @ self.guesses.gram) * stacked, axis=2)).astype(kind)
+        vectors = _flat(prototypes.weights).astype(kind)
+        # Sets that lean alike are computed as one: z·(w M) + β b (z·f − z·(w F)) − ‖p‖² / 2.
+        alike = [(beta, np.flatnonzero(prototypes.beta == beta)) for beta in set(prototypes.beta)]
+        parts = [
+            (_view(sets), _view(prototypes.which[sets]), kind.type(self.guesses.scale * beta))
+            for beta, sets in alike
+        ]
         n_bytes = (2 * len(vectors) + 2 * offsets.size) * self.products.itemsize
         for rows in row_blocks(len(self.products), n_bytes):
-            scores = (self.products[rows] @ vectors.T).reshape(-1, *shape)
-            beyond = new[rows, None] - (known[rows] @ vectors.T).reshape(-1, *shape)
-            scores = scores[:, prototypes.which]
-            scores += lean * beyond[:, prototypes.which]
-            scores -= offsets
+            by_means, by_guesses = (
+                (part @ vectors.T).reshape(len(part), -1, n_candidates)
+                for part in (products[rows, :n], products[rows, n : 2 * n])
+            )
+            np.subtract(products[rows, None, 2 * n :], by_guesses, out=by_guesses)
+            scores = np.empty((len(by_means), *offsets.shape), kind)
+            for sets, which, lean in parts:
+                part = by_means[:, which] - offsets[sets]
+                if lean:
+                    part += lean * by_guesses[:, which]
+                scores[:, sets] = part
             yield rows, scores
+
+    def mean_scores(self, weights: NDArray, beta: NDArray) -> NDArray:
+        """Return scores of the mean of several sets of prototypes, (n_samples, n_candidates).
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_sets, n_candidates, n_classes)
+            Weights of the means.
+        beta : ndarray of shape (n_sets,)
+            How much each set leans on guesses; ignored where the space has none.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_candidates)
+        """
+        space, mean = self, weights.mean(axis=0, keepdims=True)
+        if self.guesses is not None:
+            space = WhitenedSpace(self.guesses.products, self.guesses.gram)
+            mean = self.guesses.stacked(weights, beta).mean(axis=0, keepdims=True)
+        return np.concatenate([ranked[:, 0] for _, ranked in space.ranked(mean)])
+
+
+def _view(places: NDArray[np.intp]) -> slice | NDArray[np.intp]:
+    """Return places as a slice if they are evenly spaced, which takes no copy."""
+    step = int(places[1] - places[0]) if len(places) > 1 else 1
+    even = step > 0 and bool((np.diff(places) == step).all())
+    return slice(int(places[0]), int(places[-1]) + 1, step) if even else places
 
 
 def _flat(weights: NDArray) -> NDArray:
@@ -444,7 +501,7 @@ def whitened_spaces(
             continue
         size = float(np.trace(gram[n : 2 * n, n : 2 * n]))
         scale = max(float(np.trace(gram[:n, n : 2 * n])) / size, 0.0) if size > 0 else 0.0
-        guessed = GuessedMeans(products[:, n : 2 * n], products[:, 2 * n :], gram, scale)
+        guessed = GuessedMeans(products, gram, scale)
         spaces.append(WhitenedSpace(products[:, :n], gram[:n, :n], guessed))
     return spaces
 

@@ -334,6 +334,8 @@ class Decoder:
     def _estimator(self, node: Any) -> Any:
         kind = _allowed(estimator_class, node)
         parameters = self._attributes(node["parameters"])
+        if kind.__module__.startswith("zslearn."):  # an older file knows nothing of newer ones
+            parameters = {**getattr(kind, "newer_parameters", {}), **parameters}
         _check_version(kind, node, parameters)
         model = kind(**parameters)
         wanted = _parameter_names(kind)

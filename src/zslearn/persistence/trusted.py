@@ -62,13 +62,19 @@ FUNCTIONS = {
 }
 # Dataclasses and named tuples that fitted estimators hold.
 RECORDS = {
+    "Adaptation": "zslearn.zero_shot.teaching:Adaptation",
+    "Evidence": "zslearn.zero_shot.teaching:Evidence",
     "Expectation": "zslearn.zero_shot.auto.expectation:Expectation",
     "FoldRanks": "zslearn.zero_shot.auto.fold_ranks:FoldRanks",
     "LearningCurve": "zslearn.zero_shot.auto.expectation:LearningCurve",
+    "LowRankCovariance": "zslearn.core.posterior_prototypes:LowRankCovariance",
     "Moments": "zslearn.core.moments:Moments",
+    "Novelty": "zslearn.core.posterior_prototypes:Novelty",
     "PairMoments": "zslearn.core.moments:PairMoments",
+    "PrototypeSpace": "zslearn.core.posterior_prototypes:PrototypeSpace",
     "SeenUnseenCurve": "zslearn.metrics:SeenUnseenCurve",
     "Statistics": "zslearn.cluster:Statistics",
+    "Whitening": "zslearn.core.whitening:Whitening",
 }
 
 _registered: dict[str, type] = {}

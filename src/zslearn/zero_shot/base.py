@@ -665,6 +665,25 @@ class ZeroShotMethod(ZeroShotClassifier):
             "as SAEClassifier can."
         )
 
+    def familiarity(self, queries: Queries, names: NDArray, vectors: NDArray) -> NDArray | None:
+        """Return how much better classes explain samples than a class nobody described does.
+
+        Parameters
+        ----------
+        queries : array, or dict or tuple of arrays
+            What `represent` returned.
+        names : ndarray of shape (n_classes,)
+            Class names.
+        vectors : ndarray of shape (n_classes, n_dimensions)
+            Raw signatures.
+
+        Returns
+        -------
+        ndarray of shape (2, n_samples, n_classes) or None
+            Two measures, larger is more familiar; None of methods that know no densities.
+        """
+        return None
+
     def linear_form(self, classes: Classes) -> LinearForm:
         """Return the scores as products with class vectors.
 

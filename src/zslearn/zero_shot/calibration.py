@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from zslearn._declared import fitted, parameter
 from zslearn._parameters import Either, Instance, Number, Seed, Whole, check_parameters
-from zslearn._pipelines import frozen, last_step, steps_before
-from zslearn.core.confidence import MEASURES
+from zslearn._pipelines import frozen, last_step, replaced_last_step, steps_before
+from zslearn.core.confidence import MEASURES, RATIOS
 from zslearn.core.fitting import fit_method
 from zslearn.model_selection import ClassKFold
 from zslearn.signatures import Signatures
@@ -28,6 +29,7 @@ from zslearn.zero_shot.held_out import (
     choose_gamma,
     held_out_folds,
     learned_temperatures,
+    with_better_seen,
 )
 from zslearn.zero_shot.inputs import as_signatures, refuses_sample_weight
 from zslearn.zero_shot.scoring import (
@@ -41,11 +43,15 @@ from zslearn.zero_shot.scoring import (
     is_auto,
 )
 from zslearn.zero_shot.tags import ZeroShotTags
+from zslearn.zero_shot.teaching import Teachable, taught_method
+
+if TYPE_CHECKING:
+    from zslearn.zero_shot.prototypes.prototype_beliefs import PrototypeBeliefs
 
 MAX_FOLDS = 10
 
 
-class CalibratedStacking(ZeroShotClassifier):
+class CalibratedStacking(Teachable, ZeroShotClassifier):
     """Correct a classifier: no preference for seen classes, honest probabilities, "none of these".
 
     Three things are learned from the training data alone:
@@ -67,7 +73,9 @@ class CalibratedStacking(ZeroShotClassifier):
     pseudo-unseen classes at a time is taken from the candidates: they have neither samples nor a
     place among the answers. No test sample and no sample of an unseen class takes part. Parameters
     that the classifier chooses itself are chosen once, on all training classes, and kept in the
-    folds.
+    folds. Around `PrototypeRegression` the folds also decide whether seen classes are represented
+    by their descriptions alone or by their samples as well, and the confidence knows how much
+    likelier a sample is of its answer than of a class nobody described.
 
     The folds are smaller problems than the real one. The best of many unseen candidates scores
     higher than the best of few, so what is learned depends on how many candidates each side has;
@@ -90,7 +98,8 @@ class CalibratedStacking(ZeroShotClassifier):
         right, or that the class of the sample is a candidate; a dict gives the coefficients of
         such a confidence. "score", "lead", "margin", "probability" and "entropy" are the best
         score, its lead over the mean, its margin over the second, its probability, and the
-        negative entropy of all probabilities.
+        negative entropy of all probabilities; "ratio" and "free ratio", around
+        `PrototypeRegression`, compare its density with that of a class nobody described.
     threshold : "auto", float or dict, default="auto"
         Answers of lower confidence are rejected; a dict has one for "all" and one for "unseen".
     max_rejected : float, default=0.05
@@ -155,7 +164,7 @@ class CalibratedStacking(ZeroShotClassifier):
         default="auto", allowed=Either("auto", Number(above=0), ForEachSetting(Number(above=0)))
     )
     confidence: str | Mapping[str, ArrayLike] = parameter(
-        default="right", allowed=Either(*LEARNED, *MEASURES, ForEachSetting(COEFFICIENTS))
+        default="right", allowed=Either(*LEARNED, *MEASURES, *RATIOS, ForEachSetting(COEFFICIENTS))
     )
     threshold: float | str | Mapping[str, float] = parameter(
         default="auto", allowed=Either("auto", Number(), ForEachSetting(Number()))
@@ -232,7 +241,11 @@ class CalibratedStacking(ZeroShotClassifier):
         """
         check_parameters(self)
         X = X.to_numpy() if hasattr(X, "columns") else X
-        folds = list(self._folds(X, y))
+        folds, posterior = with_better_seen(
+            list(self._folds(X, y)), None if is_auto(self.gamma) else float(self.gamma)
+        )
+        if posterior and hasattr(self, "estimator_"):
+            self._classifier.represent_seen("posterior")
         self._choose_gamma(folds)
         self._fit_temperature(folds)
         self._fit_threshold(folds)
@@ -273,6 +286,31 @@ class CalibratedStacking(ZeroShotClassifier):
         return Calibration(
             self.temperature_, self.threshold_, self.confidence, self.confidence_, self.reject_label
         )
+
+    @property
+    def kappa_(self) -> float:
+        """How many samples a description is worth, see `PrototypeRegression`."""
+        kappa: float = self._classifier.kappa_
+        return kappa
+
+    def _can_be_taught(self) -> bool:
+        return isinstance(last_step(self.estimator), Teachable)
+
+    def _taught(self) -> PrototypeBeliefs:
+        check_is_fitted(self)
+        return taught_method(self._classifier)
+
+    def _with_taught(self, method: PrototypeBeliefs) -> CalibratedStacking:
+        twin = copy.copy(self)
+        twin.estimator_ = replaced_last_step(self.estimator_, method)
+        return twin
+
+    def _temperature_among(self, names: NDArray) -> float:
+        seen = np.isin(names, self.seen_classes_).any()
+        return float(self.temperature_["all" if seen else "unseen"])
+
+    def _class_offsets(self, names: NDArray) -> NDArray:
+        return np.asarray(-self.gamma_ * np.isin(names, self.seen_classes_))
 
     def _folds(self, X: Any, y: NDArray) -> Iterator[HeldOut]:
         """Yield what the classifier says of held-out classes, if anything is to be learned."""

@@ -267,6 +267,39 @@ class Candidates:
             best = places, scores
         return best
 
+    def familiarity(self, X: Any, answers: NDArray[np.intp]) -> NDArray | None:
+        """Return how familiar samples are with one candidate each, (n_samples, 2), if known."""
+        parts = []
+        for part, queries in self._represented(X):
+            # Only the classes that are somebody's answer.
+            places, which = np.unique(answers[part], return_inverse=True)
+            vectors = self.vectors[places]
+            ratios = self.scorer.familiarity(queries, self.names[places], vectors)
+            if ratios is None:
+                return None
+            parts.append(ratios[:, np.arange(len(which)), which].T)
+        return np.concatenate(parts) if parts else np.empty((0, 2))
+
+    def familiarity_table(self, X: Any) -> NDArray | None:
+        """Return how familiar samples are with all candidates, (2, n_samples, n_candidates)."""
+        parts = []
+        for _, queries in self._represented(X):
+            ratios = self.scorer.familiarity(queries, self.names, self.vectors)
+            if ratios is None:
+                return None
+            parts.append(ratios.astype(np.float32))
+        return np.concatenate(parts, axis=1) if parts else np.empty((2, 0, len(self.names)))
+
+    def _represented(self, X: Any) -> Iterator[tuple[slice, Any]]:
+        """Yield parts of the samples, of bounded memory, as the scorer compares them."""
+        rows = X if isinstance(X, ReadySamples) else self.scorer.check_rows(X)
+        n, n_features = rows.shape
+        # A whitened copy, its products and both distances stand beside the samples.
+        for part in row_blocks(n, 4 * max(n_features, len(self.names)) * 8, SCORE_BYTES):
+            some = rows[part]
+            ready = isinstance(some, ReadySamples)
+            yield part, some.queries if ready else self.scorer.represent(some)
+
     def _each_block(
         self, X: Any, work: Callable[[NDArray], Any]
     ) -> Iterator[tuple[int, list[Any]]]:

@@ -42,6 +42,8 @@ class Explanation:
     deviations : ndarray of shape (n_dimensions,) or None
         How far the class lies from what the offset stands for, where that is a signature: a
         dimension with a positive contribution and a negative deviation speaks by its absence.
+    note : str
+        What the class is known by, where there is something to say.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class Explanation:
     offset: float
     score: float
     deviations: NDArray | None = None
+    note: str = ""
 
     @classmethod
     def of(
@@ -75,7 +78,8 @@ class Explanation:
         shown = [f"{name} {value:+.3g}" for name, value in self.top(3)]
         rest = len(self.dimensions) - len(shown)
         shown += [f"{rest} more"] * (rest > 0) + [f"offset {self.offset:+.3g}"] * bool(self.offset)
-        return f"Explanation(score {self.score:.4g}: {', '.join(shown)})"
+        note = f"; {self.note}" if self.note else ""
+        return f"Explanation(score {self.score:.4g}: {', '.join(shown)}{note})"
 
     def _repr_html_(self) -> str:
         rows = [*self.top(_SHOWN), ("offset", self.offset)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from zslearn._parameters import Constraint, Number, Numbers
 from zslearn._pipelines import features_of, last_step
 from zslearn.core.confidence import (
     MEASURES,
+    RATIOS,
     LabeledScores,
     confidence_measures,
     fit_confidence,
@@ -21,6 +23,7 @@ from zslearn.core.confidence import (
     threshold_for_cost,
     threshold_for_share,
 )
+from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
 from zslearn.model_selection import Choice, ClassKFold, choose
 from zslearn.zero_shot.scoring import CANDIDATE_SETTINGS, confidence_of_measures
@@ -46,6 +49,11 @@ class HeldOut:
         All training classes, and those that the classifier was fitted on.
     scores : callable
         Scores of the samples `y` for given candidates.
+    ratios : callable or None
+        How much better each class explains each of these samples than a class nobody described, of
+        shape (2, n_samples, n_classes); None where the method knows no densities.
+    other : HeldOut or None
+        The same with seen classes represented by their samples as well, if the classifier can.
     """
 
     curve: SeenUnseenCurve
@@ -53,6 +61,8 @@ class HeldOut:
     classes: NDArray[Any]
     seen: NDArray[Any]
     scores: Callable[[NDArray[Any]], NDArray[Any]]
+    ratios: Callable[[], NDArray[Any] | None] = lambda: None
+    other: HeldOut | None = None
 
     @property
     def unseen(self) -> NDArray[Any]:
@@ -73,6 +83,14 @@ class HeldOut:
     def biased(self, candidates: NDArray[Any], gamma: float) -> NDArray[Any]:
         """Return scores of sorted candidates, those of seen ones lower by the bias."""
         return self.scores(candidates) - gamma * np.isin(candidates, self.seen)
+
+    def ratios_of(self, answers: NDArray[Any], rows: NDArray[np.bool_]) -> NDArray[Any] | None:
+        """Return the ratios of some samples for the answers they were given, (n_answers, 2)."""
+        table = self.ratios()
+        if table is None:
+            return None
+        columns = np.searchsorted(self.classes, answers)
+        return table[:, np.flatnonzero(rows), columns].T
 
     def side_weights(self, rows: NDArray[np.bool_], unknown: Any = ()) -> NDArray[np.float64]:
         """Weigh samples so that seen, unseen and unknown classes count the same in all."""
@@ -111,18 +129,74 @@ def held_out_folds(prototype: Any, X: Any, y: NDArray[Any], folds: ClassKFold) -
     for train, test in folds.split(X, y):
         if not np.isin(y[test], y[train]).any():
             continue
-        fitted = clone(prototype).fit(X[train], y[train])
-        classifier, rows = last_step(fitted), features_of(fitted, X[test])
-        scores = classifier.recognizer(classes).scores(rows)
-        seen = classifier.seen_classes_
-        curve = seen_unseen_curve(y[test], scores, candidates=classes, seen=seen)
-        some = slice(None, None, -(-len(test) // MAX_ROWS))
-        tags = classifier.zero_shot_tags
-        again = tags.transductive or not tags.separable
-        answer = (
-            _Rescored(classifier, rows[some]) if again else _Columns(classes, scores[some].copy())
-        )
-        yield HeldOut(curve, y[test][some], classes, seen, answer)
+        yield held_out_by(clone(prototype).fit(X[train], y[train]), X[test], y[test], classes)
+
+
+def held_out_by(fitted: Any, X: Any, y: NDArray[Any], classes: NDArray[Any]) -> HeldOut:
+    """Score the samples that a fold left out.
+
+    Parameters
+    ----------
+    fitted : ZeroShotClassifier or Pipeline that ends in one
+        Fitted on the rest.
+    X : {array, sparse matrix} of shape (n_samples, n_features)
+        What was held out: samples of classes it does not know, and of those that it does.
+    y : ndarray of shape (n_samples,)
+        Their classes.
+    classes : ndarray of shape (n_classes,)
+        The candidates, sorted.
+
+    Returns
+    -------
+    HeldOut
+    """
+    classifier, rows = last_step(fitted), features_of(fitted, X)
+    found = _scored(classifier, rows, y, classes)
+    if getattr(classifier, "seen_prototypes", None) == "auto":
+        also = classifier.with_seen_prototypes("posterior")
+        found = replace(found, other=_scored(also, rows, y, classes))
+    return found
+
+
+def _scored(classifier: Any, rows: Any, y: NDArray[Any], classes: NDArray[Any]) -> HeldOut:
+    recognizer = classifier.recognizer(classes)
+    scores, seen = recognizer.scores(rows), classifier.seen_classes_
+    curve = seen_unseen_curve(y, scores, candidates=classes, seen=seen)
+    some = slice(None, None, -(-len(y) // MAX_ROWS))
+    tags = classifier.zero_shot_tags
+    if tags.transductive or not tags.separable:
+        return HeldOut(curve, y[some], classes, seen, _Rescored(classifier, rows[some]))
+    columns = _Columns(classes, scores[some].copy())
+    ratios = cache(partial(recognizer.familiarity_table, rows[some]))
+    return HeldOut(curve, y[some], classes, seen, columns, ratios)
+
+
+def with_better_seen(folds: Sequence[HeldOut], gamma: float | None) -> tuple[list[HeldOut], bool]:
+    """Return the folds with seen classes as they are recognized better, and whether that changed.
+
+    Parameters
+    ----------
+    folds : sequence of HeldOut
+        With seen classes as they are predicted, and perhaps in the other way.
+    gamma : float or None
+        The bias, if it is given.
+
+    Returns
+    -------
+    folds : list of HeldOut
+    other : bool
+        Whether the other way has the higher harmonic mean at its best bias, over the folds.
+    """
+    others = [fold.other for fold in folds if fold.other is not None]
+    if not folds or len(others) < len(folds):
+        return list(folds), False
+    means = []
+    for part in (folds, others):
+        curves = [fold.curve for fold in part]
+        bias = choose_gamma(curves).best_params["gamma"] if gamma is None else gamma
+        at = [curve.harmonic_means[curve.indices_at(np.array([bias]))][0] for curve in curves]
+        means.append(float(np.mean(at)))
+    return (others, True) if means[1] > means[0] else (list(folds), False)
 
 
 def learned_temperatures(folds: Sequence[HeldOut], gamma: float) -> dict[str, float]:
@@ -195,9 +269,11 @@ def _thinned(choice: Choice, n_folds: int) -> Choice:
 
 # What a confidence can be learned to tell.
 LEARNED = ("right", "known")
+_LENGTHS = (len(MEASURES) + 1, len(MEASURES) + len(RATIOS) + 1)
 COEFFICIENTS = Constraint(
-    f"{len(MEASURES) + 1} numbers, for {', '.join(MEASURES)} and the intercept",
-    lambda value: Numbers(Number()).allows(value) and len(value) == len(MEASURES) + 1,
+    f"{_LENGTHS[0]} numbers, for {', '.join(MEASURES)} and the intercept, or {_LENGTHS[1]} with "
+    f"{' and '.join(RATIOS)} before it",
+    lambda value: Numbers(Number()).allows(value) and len(value) in _LENGTHS,
 )
 
 
@@ -206,7 +282,7 @@ class Answers(NamedTuple):
 
     Attributes
     ----------
-    measures : ndarray of shape (n_samples, 5)
+    measures : ndarray of shape (n_samples, 5) or (n_samples, 7)
         How sure each is, see `core.confidence`.
     known, right : ndarray of bool of shape (n_samples,)
         Whether the class of the sample was a candidate, and the answer.
@@ -270,6 +346,11 @@ class RejectionRule:
                 if "all" in coefficients:
                     coefficients.setdefault(setting, coefficients["all"])
                 continue
+            if self.confidence in RATIOS and answers.measures.shape[1] == len(MEASURES):
+                raise InvalidInputError(
+                    f"confidence={self.confidence!r} takes a method that knows how likely samples "
+                    "are: PrototypeRegression."
+                )
             if (learned := self._learned(answers)) is not None:
                 coefficients[setting] = learned
             mixed = coefficients.get(setting)
@@ -334,7 +415,7 @@ def open_answers(
             scores = fold.biased(candidates, gamma)[rows]
             y = fold.y[rows]
             answer = candidates[scores.argmax(axis=1)]
-            measures = confidence_measures(scores, temperature)
+            measures = confidence_measures(scores, temperature, fold.ratios_of(answer, rows))
             weights = fold.side_weights(rows, unknown)
             found.append((measures, np.isin(y, candidates), answer == y, weights))
     return Answers(*map(np.concatenate, zip(*found, strict=True))) if found else None

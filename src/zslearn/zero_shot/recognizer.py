@@ -188,7 +188,7 @@ class Recognizer:
             return self.names[self._candidates.best(X, 1)[0][:, 0]]
         calibration, scores = self._calibration(), self.scores(X)
         label = calibration.reject_label if reject_label is None else reject_label
-        rejected = calibration.rejected(scores, self.seen)
+        rejected = calibration.rejected(scores, self.seen, self._ratios(X, scores))
         return with_reject_label(self.names[scores.argmax(axis=1)], rejected, label, self.names)
 
     def probabilities(self, X: Any) -> NDArray:
@@ -219,7 +219,8 @@ class Recognizer:
         ndarray of shape (n_samples,)
             By default the probability that the answer is right; see `CalibratedStacking`.
         """
-        return self._calibration().confidence(self.scores(X), self.seen)
+        calibration, scores = self._calibration(), self.scores(X)
+        return calibration.confidence(scores, self.seen, self._ratios(X, scores))
 
     def rejected(self, X: Any) -> NDArray[np.bool_]:
         """Say which samples probably belong to no candidate, by a calibrated classifier.
@@ -233,7 +234,28 @@ class Recognizer:
         -------
         ndarray of bool of shape (n_samples,)
         """
-        return self._calibration().rejected(self.scores(X), self.seen)
+        calibration, scores = self._calibration(), self.scores(X)
+        return calibration.rejected(scores, self.seen, self._ratios(X, scores))
+
+    def familiarity(self, X: Any) -> NDArray:
+        """Return how much better its answer explains a sample than a class nobody described does.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Logarithms of ratios of densities, by `PrototypeRegression`: of Gaussians, and the same
+            without regard to how far from everything a sample is. The smaller, the newer.
+        """
+        return self._familiarity(X, self._candidates.best(X, 1)[0][:, 0])
+
+    def familiarity_table(self, X: Any) -> NDArray | None:
+        """Return the same for every candidate, of shape (2, n_samples, n_candidates), or None."""
+        return self._candidates.familiarity_table(X)
 
     def scores(self, X: Any) -> NDArray:
         """Return the score of each candidate; larger is better.
@@ -418,6 +440,21 @@ class Recognizer:
             remedy = "Correct the name or add the class by replace."
             raise UnknownClassError([name], self.names.tolist(), remedy)
         return place
+
+    def _ratios(self, X: Any, scores: NDArray) -> NDArray | None:
+        """Return the familiarity of the best answers, if how sure they are depends on it."""
+        if not self._facts.calibration.asks_familiarity(self.seen):
+            return None
+        return self._familiarity(X, scores.argmax(axis=1))
+
+    def _familiarity(self, X: Any, answers: NDArray[np.intp]) -> NDArray:
+        found = self._candidates.familiarity(X, answers)
+        if found is None:
+            raise InvalidInputError(
+                f"{self._facts.method} does not know how likely samples are; "
+                "PrototypeRegression does."
+            )
+        return found
 
     def _calibration(self) -> Calibration:
         """Return how sure answers are, or refuse if that was not learned."""

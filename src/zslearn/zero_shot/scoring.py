@@ -18,7 +18,7 @@ from scipy.special import softmax
 
 from zslearn._optional import warn_renamed
 from zslearn._parameters import Constraint
-from zslearn.core.confidence import MEASURES, confidence_measures, learned_confidence
+from zslearn.core.confidence import MEASURES, RATIOS, confidence_measures, learned_confidence
 from zslearn.core.nearest import Targets, unit_rows
 from zslearn.core.rows import is_small_finite_array, signed_power
 from zslearn.exceptions import InvalidInputError
@@ -67,6 +67,12 @@ class Scorer(Protocol):
     def encode_rows(self, rows: Rows) -> NDArray:
         """(n, d) -> (n, k), the estimated semantics of samples."""
 
+    def familiarity(self, queries: Queries, names: NDArray, vectors: NDArray) -> NDArray | None:
+        """-> (2, n, c), how much better each of c classes explains a sample than none does.
+
+        Ratios of densities against a class that nobody described; None if the method knows none.
+        """
+
 
 @dataclass(frozen=True, eq=False)
 class Delegate:
@@ -98,6 +104,9 @@ class Delegate:
 
     def encode_rows(self, rows: Rows) -> NDArray:
         return self.inner.encode_rows(rows)
+
+    def familiarity(self, queries: Queries, names: NDArray, vectors: NDArray) -> NDArray | None:
+        return self.inner.familiarity(queries, names, vectors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +187,7 @@ class Biased(Delegate):
     def decompose(self, rows: Rows, name: Any, vector: NDArray) -> Explanation:
         why = self.inner.decompose(rows, name, vector)
         bias = self.gamma * float(np.isin(name, self.seen))
-        return Explanation.of(why.dimensions, why.contributions, why.offset - bias, why.deviations)
+        return replace(why, offset=why.offset - bias, score=why.score - bias)
 
     def linear_form(self, classes: Classes) -> LinearForm:
         inner, bias = classes
@@ -223,13 +232,26 @@ class Calibration:
         temperature = self.temperature["all" if seen.any() else "unseen"]
         return np.asarray(softmax(scores.astype(np.float64) / temperature, axis=1))
 
-    def confidence(self, scores: NDArray, seen: NDArray[np.bool_]) -> NDArray:
-        """Scores (n, c), which candidates were seen (c,) -> how sure the best of each is (n,)."""
+    def asks_familiarity(self, seen: NDArray[np.bool_]) -> bool:
+        """Which candidates were seen (c,) -> whether confidence is made of ratios as well."""
+        mixed = self.coefficients.get("all" if seen.any() else "unseen")
+        return self.measure in RATIOS if mixed is None else len(mixed) > len(MEASURES) + 1
+
+    def confidence(
+        self, scores: NDArray, seen: NDArray[np.bool_], ratios: NDArray | None = None
+    ) -> NDArray:
+        """Scores (n, c), which candidates were seen (c,) -> how sure the best of each is (n,).
+
+        The ratios (n, 2) of the best are needed where `asks_familiarity` says so.
+        """
         setting = "all" if seen.any() else "unseen"
-        measures = confidence_measures(scores, self.temperature[setting])
+        ratios = ratios if self.asks_familiarity(seen) else None
+        measures = confidence_measures(scores, self.temperature[setting], ratios)
         return confidence_of_measures(measures, self.measure, self.coefficients.get(setting))
 
-    def rejected(self, scores: NDArray, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def rejected(
+        self, scores: NDArray, seen: NDArray[np.bool_], ratios: NDArray | None = None
+    ) -> NDArray[np.bool_]:
         """Scores (n, c), which candidates were seen (c,) -> which answers are too unsure (n,)."""
         threshold = (self.threshold or {}).get("all" if seen.any() else "unseen")
         if threshold is None:
@@ -237,7 +259,7 @@ class Calibration:
                 "no threshold could be learned: that takes signatures, four training classes and "
                 "several samples of each. Give a number as threshold=."
             )
-        return np.asarray(self.confidence(scores, seen) < threshold)
+        return np.asarray(self.confidence(scores, seen, ratios) < threshold)
 
 
 # Plain softmax, nothing rejected.
@@ -250,7 +272,8 @@ def confidence_of_measures(
     """Return a learned mixture of measures, or one of them: the best score where none is named."""
     if coefficients is not None:
         return learned_confidence(measures, coefficients)
-    return measures[:, MEASURES.index(kind) if kind in MEASURES else 0]
+    known = (*MEASURES, *RATIOS)
+    return measures[:, known.index(kind) if kind in known else 0]
 
 
 class ForEachSetting(Constraint):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar, Self
@@ -10,35 +10,43 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn._declared import fallbacks, fitted, parameter, search_space
+from zslearn._declared import fallbacks, parameter, search_space
 from zslearn._parameters import Either, Number, Numbers, Whole
+from zslearn.core.confidence import fit_temperature
 from zslearn.core.fitting import all_or_nothing
 from zslearn.core.kernels import (
-    SignatureKernel,
     SignatureKernels,
-    deviations_from_mean,
-    mixture_contributions,
-    terms_with_roots,
 )
 from zslearn.core.learner import FoldedMoments, gather_rows
-from zslearn.core.moments import Moments
-from zslearn.core.nearest import Targets, unit_rows
+from zslearn.core.moments import Moments, class_sums
+from zslearn.core.nearest import Targets
+from zslearn.core.posterior_prototypes import (
+    Novelty,
+    PrototypeSpace,
+    are_matched,
+    prior_scale,
+    squared_error,
+)
 from zslearn.core.row_space import RowBasis, reduced
-from zslearn.core.rows import RowTransform, signed_power
+from zslearn.core.rows import RowTransform
 from zslearn.core.whitening import WithinClassCovariance
-from zslearn.exceptions import InvalidInputError
+from zslearn.exceptions import (
+    InvalidInputError,
+)
 from zslearn.zero_shot.base import Features
-from zslearn.zero_shot.explanation import Explanation
-from zslearn.zero_shot.inputs import is_cv, one_row
-from zslearn.zero_shot.moment_classifier import MomentClassifier
+from zslearn.zero_shot.inputs import is_cv
+from zslearn.zero_shot.prototypes.prototype_beliefs import LEANING, PrototypeBeliefs
 from zslearn.zero_shot.prototypes.prototype_settings import (
     KERNELS,
     SPACES,
     FoldJudge,
     Gather,
+    Guess,
     KernelSettings,
+    Regressions,
     kernel_points,
     nearly_best,
+    thinned,
 )
 from zslearn.zero_shot.scoring import Branch, LinearForm
 from zslearn.zero_shot.search import (
@@ -50,12 +58,13 @@ from zslearn.zero_shot.search import (
     parameter_folds,
 )
 from zslearn.zero_shot.tags import ZeroShotTags
+from zslearn.zero_shot.teaching import Evidence
 
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 POSITIVE = Either(Number(above=0), Numbers(Number(above=0)))
 
 
-class PrototypeRegression(MomentClassifier):
+class PrototypeRegression(PrototypeBeliefs):
     """Nearest predicted prototype: accurate, closed form, seconds on a CPU.
 
     Features are power-transformed, scaled to unit length and whitened by the within-class
@@ -71,6 +80,14 @@ class PrototypeRegression(MomentClassifier):
     sample z is ``z·p - ‖p‖² / 2``, the negative distance up to a constant. It is linear in the
     features, so prediction costs one matrix product. Seen classes are scored by the same formula,
     which keeps the generalized setting fair.
+
+    Where signatures are vectors of the same encoder as the samples, as the names of text classes
+    are, a signature is itself a guess f of the class mean: prototypes are then ``β b f(s) + k(s)ᵀ
+    (K + γ I)⁻¹ (M - β b F)``, which may leave the span of the seen means.
+
+    A description is a prior: it is worth `kappa_` samples. `partial_fit` adds samples of any class
+    after the fit, `adapt` moves a copy to a batch without labels, `novelty` compares an answer with
+    a class that nobody described, and `suggest` names the samples to label next.
 
     All statistics come from class counts, class sums and the Gram matrix; every choice is made by
     holding out seen classes. Power and shrinkage are chosen on the first deal of the classes to
@@ -93,6 +110,15 @@ class PrototypeRegression(MomentClassifier):
     ridge : "cv", float or list, default="cv"
         γ, the trust in the kernel against the seen means. Lists of the same length for these three
         name several settings, whose prototypes are averaged.
+    prior : {"auto", "signature", None}, default="auto"
+        Whether signatures may guess class means. "auto" lets them where they have as many numbers
+        as samples, and those of the seen classes point to the means of their own classes.
+    beta : "cv", float or list, default="cv"
+        How much prototypes lean on these guesses, from 0 (not at all) to 1.
+    seen_prototypes : {"auto", "predicted", "posterior"}, default="auto"
+        How seen classes are represented: as they are predicted, or by the mean of that, which
+        counts as `kappa_` samples, and of their samples. "auto" predicts them, unless
+        `CalibratedStacking` around it finds the other better on folds.
     n_average : int, default=20
         How many of the best settings are averaged at most: those whose held-out score is within two
         standard errors of the best, and never more than a third of those tried. 1 takes the best
@@ -108,8 +134,13 @@ class PrototypeRegression(MomentClassifier):
     ----------
     power_, shrinkage_ : float
         The space in use.
-    n_kernels_, bandwidth_, ridge_ : ndarrays of shape (n_averaged,)
+    n_kernels_, bandwidth_, ridge_, beta_ : ndarrays of shape (n_averaged,)
         The settings that are averaged, the best first.
+    kappa_ : float
+        How many samples a description is worth: the variance of samples about the mean of their
+        class over the squared error with which seen means are predicted from the other classes.
+    adaptation_ : Adaptation
+        Of a classifier that `adapt` returned: how far it moved.
     cv_results_ : dict or None
         What each kernel and ridge was judged by, with the chosen power and shrinkage, over the
         folds of all deals, with scikit-learn's keys; that of each power and shrinkage if nothing
@@ -135,6 +166,12 @@ class PrototypeRegression(MomentClassifier):
     zero_shot_tags: ClassVar[ZeroShotTags] = ZeroShotTags(
         several_spaces=True, reference="zslearn; see docs/prototype_regression.md"
     )
+    # What a file stands for that was written before these parameters came.
+    newer_parameters: ClassVar[Mapping[str, Any]] = {
+        "prior": None,
+        "beta": 0.0,
+        "seen_prototypes": "predicted",
+    }
     power: float | str = parameter(default="cv", allowed=Number(above=0), tried=(0.5, 1.0))
     shrinkage: float | str = parameter(
         default="cv", allowed=Number(least=0, most=1), tried=(0.9, 0.7, 0.5, 0.3, 0.1, 1.0)
@@ -148,15 +185,18 @@ class PrototypeRegression(MomentClassifier):
     ridge: float | str | ArrayLike = parameter(
         default="cv", allowed=POSITIVE, tried=(0.03, 0.1, 0.3, 0.01, 1.0, 0.003, 3.0)
     )
+    prior: str | None = parameter(default="auto", allowed=Either("auto", "signature", None))
+    beta: float | str | ArrayLike = parameter(
+        default="cv",
+        allowed=Either(Number(least=0), Numbers(Number(least=0))),
+        tried=(0.0, 0.5, 1.0),
+    )
+    seen_prototypes: str = parameter(
+        default="auto", allowed=Either("auto", "predicted", "posterior")
+    )
     n_average: int = parameter(default=20, allowed=Whole(1))
     setting: str = parameter(default="conventional", allowed=Either("conventional", "generalized"))
     n_repeats: int = parameter(default=3, allowed=Whole(1))
-    dual_gram_: NDArray = fitted("c c")
-    dual_shift_: NDArray = fitted("c")
-    dual_coef_: NDArray = fitted("c d")
-    kernels_: NDArray = fitted("b 2")
-    regression_: NDArray = fitted("b c c")
-    kernel_scales_: NDArray = fitted("2 s")
 
     @all_or_nothing
     def learn(self, moments: FoldedMoments | Moments) -> Self:
@@ -184,82 +224,61 @@ class PrototypeRegression(MomentClassifier):
 
     def _fit(self, X: Features, y: NDArray[np.intp], weights: NDArray | None = None) -> None:
         deals = list(self._deals(y))
+        guess = self._guess_of(X, y, 1.0)
 
         # Neighboring calls ask for the same rows and the same moments; more is not kept.
         @lru_cache(maxsize=1)
         def powered(power: float) -> tuple[Any, RowBasis | None]:
-            return reduced(self._powered(X, power))
+            rows = self._powered(X, power)
+            # Guesses do not lie in the span of few samples.
+            return reduced(rows) if guess is None else (rows, None)
 
         @lru_cache(maxsize=1)
         def gather(power: float, deal: int | None) -> FoldedMoments:
             rows, basis = powered(power)
             folds = () if deal is None else deals[deal]
-            return gather_rows(rows, y, folds, weights, basis=basis)
+            whole = guess is not None
+            return gather_rows(rows, y, folds, weights, basis=basis, whole_space=whole)
 
-        settings = self._choose(gather, grid_points(self, search_space(self, *SPACES)), len(deals))
+        spaces = grid_points(self, search_space(self, *SPACES))
+        settings = self._choose(gather, spaces, len(deals), guess)
         last = len(deals) - 1 if deals and self._chooses_kernels() else None
-        self._solve(gather(self.power_, last), settings)
+        self._solve(gather(self.power_, last), settings, guess)
 
     def _learn(self, folded: FoldedMoments) -> None:
         power = self._moment_transform().power
         spaces = [s for s in grid_points(self, search_space(self, *SPACES)) if s["power"] == power]
-        settings = self._choose(lambda *_: folded, spaces, int(folded.has_folds))
-        self._solve(folded, settings)
+        places = np.arange(len(self.seen_classes_))
+        guess = self._guess_of(folded.total.class_means, places, power)
+        settings = self._choose(lambda *_: folded, spaces, int(folded.has_folds), guess)
+        self._solve(folded, settings, guess)
 
-    def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
-        s = self._unit_signatures([name], vector[None])[0]
-        mixture, answers = self._mixtures(s[None])[0], self._answers_of_seen(rows)
-        score = mixture @ answers - 0.5 * (mixture @ self.dual_gram_ @ mixture)
-        terms = terms_with_roots(
-            self.seen_signatures_, self._blocks_of(), self.kernel_scales_, self.kernels_
-        )
-        both = mixture_contributions(
-            np.append(s, signed_power(s, 0.5)),
-            list(zip(terms, self.regression_, strict=True)),
-            answers,
-            self.dual_gram_,
-        )
-        parts = both[: len(s)] + both[len(s) :]  # a dimension and its root belong together
-        # The offset is the score of the mean of the seen signatures and their roots.
-        offset = float(score - parts.sum())
-        plain = SignatureKernel(self.seen_signatures_, self._blocks_of(), (), 1.0)
-        deviations = deviations_from_mean(s, plain)
-        return Explanation.of(self.signatures_.dimensions, parts, offset, deviations)
-
-    def explain_by_class(self, x: ArrayLike, name: Any) -> Explanation:
-        """Return which seen classes speak for a class: what each adds to the score of a sample.
-
-        Easier to read than `explain` where dimensions have no meaning of their own, as those of
-        word vectors and text encoders.
-
-        Parameters
-        ----------
-        x : array-like of shape (n_features,)
-            One sample.
-        name : class name
-            The class whose score is explained.
-
-        Returns
-        -------
-        Explanation
-            Contributions of the seen classes that sum, with the offset, to the score.
-        """
-        names = self.candidate_names([name])
-        S = self._unit_signatures(names, self._raw_signatures(names))
-        mixture = self._mixtures(S)[0]
-        contributions = mixture * self._answers_of_seen(self.check_rows(one_row(x)))
-        offset = -0.5 * float(mixture @ self.dual_gram_ @ mixture)
-        return Explanation.of([str(label) for label in self.seen_classes_], contributions, offset)
-
-    def _answers_of_seen(self, X: Features) -> NDArray:
-        """Return what each seen class says about one sample, per unit of kernel."""
-        sample = self._powered(X, self.power_)
-        return np.asarray(sample @ self.dual_coef_.T)[0] - self.dual_shift_
-
-    def represent(self, rows: Features) -> Features:
-        return self._powered(rows, self.power_)
+    def _guess_of(self, X: Features, y: NDArray[np.intp], power: float) -> Guess | None:
+        """Return how signatures guess the means of seen classes, if they live among the samples."""
+        unwanted = not is_cv(self.beta) and not np.any(self.beta)
+        if self.signatures is None or self.prior is None or unwanted:
+            return None
+        raw = self._raw_signatures(self.seen_classes_)
+        if raw.shape[1] != X.shape[1] or len(self.signatures_.blocks) > 1:
+            if self.prior == "auto":
+                return None
+            raise InvalidInputError(
+                'prior="signature" takes signatures for samples, so both must come from one '
+                f"encoder; signatures have {raw.shape[1]} numbers, samples have {X.shape[1]}."
+            )
+        if self.prior == "auto":
+            _, counts, sums = class_sums(X[:], y)
+            if not are_matched(sums / counts[:, None], self._guesses(raw, power)):
+                return None
+        return lru_cache(maxsize=2)(lambda power: self._guesses(raw, power))
 
     def prepare(self, names: NDArray, vectors: NDArray) -> Targets:
+        if self._moved():
+            known = self._known(np.asarray(names), vectors)
+            coef = self.space_.whitening.pulled_back(known.points)
+            squared = np.einsum("cd,cd->c", known.points, known.points)
+            offsets = known.offsets - 0.5 * squared - coef @ self.space_.center
+            return Targets.of(coef, "dot", offsets)
         # With the prototype p_c = Σ_i m_ci μ_i: x·Σ⁻¹p_c − ½ p_c·Σ⁻¹p_c, all in terms of the means.
         mixtures = self._mixtures(self._unit_signatures(names, vectors))
         squared = np.sum((mixtures @ self.dual_gram_) * mixtures, axis=1)
@@ -272,18 +291,9 @@ class PrototypeRegression(MomentClassifier):
     def linear_form(self, classes: Targets) -> LinearForm:
         return LinearForm((Branch(None, classes),), self.feature_norm, self.power_)
 
-    def _mixtures(self, S: NDArray) -> NDArray:
-        """Weights of the seen means in the prototypes of signatures, one row for each."""
-        distances = self._signature_kernels().between(S, self.seen_signatures_)
-        mixed: NDArray = sum(
-            distances.kernel(int(n_kernels), float(bandwidth)) @ regression
-            for (n_kernels, bandwidth), regression in zip(
-                self.kernels_, self.regression_, strict=True
-            )
-        )
-        return mixed
-
-    def _solve(self, folded: FoldedMoments, settings: KernelSettings) -> None:
+    def _solve(
+        self, folded: FoldedMoments, settings: KernelSettings, guess: Guess | None = None
+    ) -> None:
         """Set the class means, and the regressions of all settings with the same kernel as one."""
         covariance = WithinClassCovariance.of(folded.total, folded.n_features)
         means = folded.total.class_means
@@ -293,44 +303,103 @@ class PrototypeRegression(MomentClassifier):
         self.dual_shift_ = whitened @ center
         self.dual_coef_ = folded.lifted(whitened)
         S, kernels = self.seen_signatures_, self._signature_kernels()
-        self.kernels_, self.regression_ = settings.mean_regressions(kernels.between(S, S))
+        found = settings.mean_regressions(kernels.between(S, S))
+        self.kernels_, self.regression_ = found.kernels, found.values
+        judge = FoldJudge(kernels, S, settings, guess)
+        self.space_ = self._space_of(folded, covariance, found, judge)
+        self.seen_prototypes_ = "posterior" if self.seen_prototypes == "posterior" else "predicted"
+        self.evidence_ = self.adapted_ = Evidence.none(self.seen_classes_, self.n_features_in_)
+        self.undescribed_ = self.seen_classes_[:0]
+        self.__dict__.pop("adaptation_", None)
 
-    def _choose(self, gather: Gather, spaces: list[Point], n_deals: int) -> KernelSettings:
+    def _space_of(
+        self,
+        folded: FoldedMoments,
+        covariance: WithinClassCovariance,
+        found: Regressions,
+        judge: FoldJudge,
+    ) -> PrototypeSpace:
+        """Return what samples after the fit need, and how good descriptions are."""
+        whitening = covariance.whitening(self.shrinkage_, folded.basis)
+        spread = covariance.spread(whitening, self.shrinkage_)
+        counts, raw = folded.total.counts, folded.lifted(folded.total.class_means)
+        center = raw.mean(axis=0)
+        means = whitening.applied(raw - center)
+        residuals = found.left_out[0] @ means
+        for name in LEANING:
+            self.__dict__.pop(name, None)
+        self.lean_ = 0.0
+        if judge.guess is not None and found.beta > 0:
+            guesses = judge.guess(self.power_)
+            self.guess_center_ = guesses.mean(axis=0)
+            self.guesses_ = whitening.applied(guesses - self.guess_center_)
+            scale = prior_scale(means, self.guesses_)
+            self.lean_, self.leaning_ = scale * found.beta, scale * found.leaning
+            residuals -= scale * (found.left_out[1] @ self.guesses_)
+        temperature = None
+        if folded.has_folds:
+            parts = judge.labeled_scores(folded, self.power_, self.shrinkage_)
+            temperature = fit_temperature(parts) if parts else None
+        # As precise as the samples were: the map is by far the largest part of a model.
+        kind = np.float32 if getattr(folded.X, "dtype", None) == np.float32 else np.float64
+        return PrototypeSpace(
+            whitening=whitening.astype(kind),
+            center=center,
+            means=means,
+            counts=counts,
+            spread=spread,
+            error=squared_error(residuals, counts, spread),
+            between=squared_error(means, counts, spread),
+            variances=found.variances,
+            kernel_shares=found.shares,
+            novelty=Novelty.of(residuals, means, counts, spread).astype(kind),
+            temperature=temperature,
+        )
+
+    def _choose(
+        self, gather: Gather, spaces: list[Point], n_deals: int, guess: Guess | None
+    ) -> KernelSettings:
         """Set power and shrinkage, then the kernels and ridges to average, and return these."""
         kernels = SignatureKernels.of(self.seen_signatures_, self._blocks_of())
         self.kernel_scales_ = kernels.scales
-        points = kernel_points(self)
+        points = kernel_points(self, guesses=guess is not None)
         n_best = len(points)
         if self._chooses_kernels():
             n_best = min(self.n_average, -(-len(points) // 3))
-        judge = FoldJudge(kernels, self.seen_signatures_, KernelSettings.of(points))
+        judge = FoldJudge(kernels, self.seen_signatures_, KernelSettings.of(points), guess)
         self.cv_results_, space = None, spaces[0]
         curves: list[NDArray] = []
         if n_deals and len(spaces) > 1:
-            choice, accuracies = judge.choose_space(gather, spaces, n_best)
+            coarse, n_coarse = judge, n_best
+            if guess is not None and self._chooses_kernels():
+                few = thinned(points)
+                coarse = replace(judge, settings=KernelSettings.of(few))
+                n_coarse = min(self.n_average, -(-len(few) // 3))
+            choice, accuracies = coarse.choose_space(gather, spaces, n_coarse)
             space, self.cv_results_ = choice.best_params, choice.cv_results
-            if self.setting == "conventional":
+            if self.setting == "conventional" and coarse is judge:
                 curves = list(accuracies[:, choice.best_index])
         self.power_, self.shrinkage_ = float(space["power"]), float(space["shrinkage"])
         self.best_params_ = left_open(self, space)
         if not self._chooses_kernels():
-            return self._keep(points)
+            return self._keep(points, guess)
         for deal in range(1 if curves else 0, n_deals):
             curves += self._curves(gather(self.power_, deal), deal, judge)
-        if not curves:
-            return self._keep(points[:1])
+        if not curves:  # nothing to choose by: where signatures can guess, they do
+            first = points[0] | ({"beta": 1.0} if guess and is_cv(self.beta) else {})
+            return self._keep([first], guess)
         choice = choose([space | p for p in points], range(len(curves)), curves.__getitem__)
         self.cv_results_ = choice.cv_results
         best = np.argsort(choice.cv_results["rank_test_score"], kind="stable")[:n_best]
-        return self._keep([points[i] for i in nearly_best(np.array(curves), best)])
+        return self._keep([points[i] for i in nearly_best(np.array(curves), best)], guess)
 
-    def _keep(self, points: list[Point]) -> KernelSettings:
+    def _keep(self, points: list[Point], guess: Guess | None) -> KernelSettings:
         """Set the settings in use."""
         settings = KernelSettings.of(points)
-        for name in KERNELS:
+        for name in (*KERNELS, "beta"):
             values = getattr(settings, name)
             setattr(self, f"{name}_", values)
-            if is_cv(getattr(self, name)):
+            if is_cv(getattr(self, name)) and (name != "beta" or guess is not None):
                 listed = values.tolist()
                 self.best_params_[name] = listed if len(listed) > 1 else listed[0]
         return settings
@@ -339,17 +408,11 @@ class PrototypeRegression(MomentClassifier):
         """Judge every kernel and ridge on each fold of a deal."""
         if self.setting == "generalized":
             return list(
-                judge.harmonic_means(folded, self.shrinkage_, deal_seed(self.random_state, deal))
+                judge.harmonic_means(
+                    folded, self.power_, self.shrinkage_, deal_seed(self.random_state, deal)
+                )
             )
-        return list(judge.accuracies(folded, [self.shrinkage_])[:, 0])
-
-    def _signature_kernels(self) -> SignatureKernels:
-        return SignatureKernels(self._blocks_of(), self.kernel_scales_)
-
-    def _blocks_of(self) -> list[slice]:
-        if self.signatures is None:
-            return [slice(None)]
-        return list(self.signatures_.blocks.values())
+        return list(judge.accuracies(folded, self.power_, [self.shrinkage_])[:, 0])
 
     def _chooses_kernels(self) -> bool:
         return is_cv(self.bandwidth) or is_cv(self.ridge)
@@ -361,13 +424,6 @@ class PrototypeRegression(MomentClassifier):
     def _moment_transform(self) -> RowTransform:
         power = fallbacks(self)["power"] if is_cv(self.power) else self.power
         return replace(self._row_transform(), power=float(power))
-
-    def _powered(self, X: Features, power: float) -> Features:
-        """``sign(x)|x|^power``, scaled again as `feature_norm` says."""
-        if power == 1.0:
-            return X
-        Z = signed_power(X, power)
-        return unit_rows(Z) if self.feature_norm == "l2" else Z
 
     def _deals(self, y: NDArray[np.intp]) -> Iterator[Folds]:
         """Folds of every deal of the classes; none with too few classes."""

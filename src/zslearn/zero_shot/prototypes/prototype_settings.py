@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._declared import search_space
+from zslearn.core.confidence import LabeledScores
 from zslearn.core.kernels import SignatureDistances, SignatureKernels, ridge_weights
 from zslearn.core.learner import FoldedMoments, FoldMoments
-from zslearn.core.whitening import WhitenedSpace, WithinClassCovariance, whitened_spaces
+from zslearn.core.posterior_prototypes import left_out_weights
+from zslearn.core.whitening import (
+    Leaning,
+    WhitenedSpace,
+    WithinClassCovariance,
+    class_shares,
+    whitened_spaces,
+)
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import stratified_holdout
 from zslearn.zero_shot.inputs import is_cv
@@ -23,12 +31,18 @@ SPACES = ("power", "shrinkage")
 KERNELS = ("n_kernels", "bandwidth", "ridge")
 # Shrinkages at which powers are compared: whitened, by one Cholesky factor, and not at all.
 COARSE = (0.7, 1.0)
+# A ridge so large that nothing but the guess is left.
+NO_KERNEL = 1e6
+# Rows of a fold that the temperature is learned from.
+_SURE_ROWS = 2000
 # Share of the samples of the classes learned from that the generalized setting holds out.
 HOLDOUT = 0.2
 
 Array = NDArray[np.float64]
 # Gathers the moments and rows of a deal of the classes to folds, for a power.
 Gather = Callable[[float, int], FoldedMoments]
+# Makes samples of a power of the signatures of seen classes.
+Guess = Callable[[float], Array]
 
 
 @dataclass(frozen=True)
@@ -39,13 +53,14 @@ class KernelSettings:
     ----------
     n_kernels : ndarray of int of shape (n_settings,)
         1, or 2 with a kernel on the roots of the signatures.
-    bandwidth, ridge : ndarrays of shape (n_settings,)
-        σ and γ.
+    bandwidth, ridge, beta : ndarrays of shape (n_settings,)
+        σ, γ and β.
     """
 
     n_kernels: NDArray[np.intp]
     bandwidth: Array
     ridge: Array
+    beta: Array
 
     @classmethod
     def of(cls, points: Sequence[Point]) -> KernelSettings:
@@ -55,6 +70,7 @@ class KernelSettings:
             columns["n_kernels"].astype(np.intp),
             columns["bandwidth"].astype(np.float64),
             columns["ridge"].astype(np.float64),
+            np.array([point.get("beta", 0.0) for point in points], dtype=np.float64),
         )
 
     def by_kernel(self) -> Iterator[tuple[int, float, NDArray[np.intp]]]:
@@ -64,8 +80,8 @@ class KernelSettings:
             used = np.flatnonzero((kernels == kernel).all(axis=1))
             yield int(kernel[0]), float(kernel[1]), used
 
-    def mean_regressions(self, distances: SignatureDistances) -> tuple[Array, Array]:
-        """Return the kernels in use and what each is multiplied by in the mean of all settings.
+    def mean_regressions(self, distances: SignatureDistances) -> Regressions:
+        """Return what each kernel is multiplied by in the mean of all settings.
 
         Parameters
         ----------
@@ -74,38 +90,112 @@ class KernelSettings:
 
         Returns
         -------
-        kernels : ndarray of shape (n_distinct, 2)
-            Number of kernels and bandwidth.
-        regressions : ndarray of shape (n_distinct, n_seen, n_seen)
-            Sum of ``(K + γ I)⁻¹`` over the settings with that kernel, over the number of settings.
+        Regressions
         """
-        kernels, regressions = [], []
+        n, by_kernel = len(self.ridge), self.ridge < NO_KERNEL
+        kernels, values, leaning, shares, variance = [], [], [], [], 0.0
+        left_out = np.zeros((2, *distances.values.shape[2:]))
         for n_kernels, bandwidth, used in self.by_kernel():
             K = distances.kernel(n_kernels, bandwidth)
-            kernels.append((n_kernels, bandwidth))
             inverses = ridge_weights(K, np.eye(len(K)), self.ridge[used])
-            regressions.append(inverses.sum(axis=0) / len(self.ridge))
-        return np.array(kernels, dtype=np.float64), np.stack(regressions)
+            missed, variances = left_out_weights(inverses)
+            kernels.append((n_kernels, bandwidth))
+            values.append(inverses.sum(axis=0) / n)
+            leaning.append(np.tensordot(self.beta[used], inverses, axes=1) / n)
+            left_out[0] += missed.sum(axis=0) / n
+            left_out[1] += np.tensordot(self.beta[used], missed, axes=1) / n
+            shares.append(by_kernel[used].sum() / n)
+            variance += float(variances[by_kernel[used]].mean(axis=1).sum())
+        beyond = float((1.0 + self.ridge[by_kernel]).sum())
+        return Regressions(
+            np.array(kernels, dtype=np.float64),
+            np.stack(values),
+            np.stack(leaning),
+            float(self.beta.mean()),
+            left_out,
+            np.array([variance, beyond]) / by_kernel.sum() if by_kernel.any() else np.ones(2),
+            np.array(shares),
+        )
 
 
-def kernel_points(estimator: Any) -> list[Point]:
-    """Return the kernels and ridges to try, or those that were given."""
-    given = {name: getattr(estimator, name) for name in KERNELS}
+class Regressions(NamedTuple):
+    """The mean of the regressions of several settings, kernel by kernel.
+
+    Attributes
+    ----------
+    kernels : ndarray of shape (n_kernels, 2)
+        How many kernels each is the mean of, and its bandwidth.
+    values : ndarray of shape (n_kernels, n_seen, n_seen)
+        Sum of ``(K + γ I)⁻¹`` over the settings with that kernel, over the number of settings.
+    leaning : ndarray of shape (n_kernels, n_seen, n_seen)
+        The same with every setting times its β.
+    beta : float
+        Mean of β.
+    left_out : ndarray of shape (2, n_seen, n_seen)
+        T and T_β of :func:`zslearn.core.posterior_prototypes.left_out_weights` in the mean: seen
+        means are missed by ``T M − b T_β F`` if each is predicted from the others.
+    variances : ndarray of shape (2,)
+        Mean variance of these predictions, and ``1 + γ``, that of a class like no other, both in
+        units of the kernel and over the settings that have one.
+    shares : ndarray of shape (n_kernels,)
+        Share of the settings that use each kernel.
+    """
+
+    kernels: Array
+    values: Array
+    leaning: Array
+    beta: float
+    left_out: Array
+    variances: Array
+    shares: Array
+
+
+def kernel_points(estimator: Any, *, guesses: bool = False) -> list[Point]:
+    """Return the kernels and ridges to try, or those that were given.
+
+    Parameters
+    ----------
+    estimator : PrototypeRegression
+        What the parameters are of.
+    guesses : bool, default=False
+        Whether prototypes may lean on signatures, so that points have a β.
+    """
+    given = {name: getattr(estimator, name) for name in (*KERNELS, *(["beta"] if guesses else []))}
     if not (is_cv(given["bandwidth"]) or is_cv(given["ridge"])) and is_cv(given["n_kernels"]):
         given["n_kernels"] = 1
     sizes = {np.size(value) for value in given.values() if not isinstance(value, str | int | float)}
     chosen = any(map(is_cv, given.values()))
     if len(sizes) > 1 or (sizes and chosen):
         raise InvalidInputError(
-            "lists for n_kernels, bandwidth and ridge must have the same length, and none of the "
-            f"three may be 'cv' then; got {given}."
+            f"lists for {', '.join(given)} must have the same length, and none of them may be "
+            f"'cv' then; got {given}."
         )
-    if chosen:
-        return grid_points(estimator, search_space(estimator, *KERNELS))
-    columns = np.broadcast_arrays(*given.values())
+    if not chosen:
+        kinds = {"n_kernels": int}
+        columns = [np.atleast_1d(column) for column in np.broadcast_arrays(*given.values())]
+        return [
+            {name: kinds.get(name, float)(value) for name, value in zip(given, row, strict=True)}
+            for row in zip(*columns, strict=True)
+        ]
+    points = grid_points(estimator, search_space(estimator, *given))
+    if guesses and is_cv(given["ridge"]) and points[-1]["beta"] > 0:
+        points.append(points[-1] | {"ridge": NO_KERNEL})
+    return points
+
+
+def thinned(points: Sequence[Point]) -> list[Point]:
+    """Return points with every second of the bandwidths and ridges tried, and every β.
+
+    Enough to compare spaces by where guesses make the settings three times as many.
+    """
+    kept = {}
+    for name in ("bandwidth", "ridge"):
+        values = sorted({point[name] for point in points if point[name] < NO_KERNEL})
+        kept[name] = values[1::2] if len(values) > 2 else values
     return [
-        dict(zip(given, (int(k), float(b), float(r)), strict=True))
-        for k, b, r in zip(*(np.atleast_1d(column) for column in columns), strict=True)
+        point
+        for point in points
+        if point["ridge"] == NO_KERNEL or all(point[name] in kept[name] for name in kept)
     ]
 
 
@@ -155,11 +245,14 @@ class FoldJudge:
         Of the seen classes.
     settings : KernelSettings
         What is judged.
+    guess : callable or None
+        Makes samples of the signatures, if prototypes may lean on them.
     """
 
     kernels: SignatureKernels
     signatures: Array
     settings: KernelSettings
+    guess: Guess | None = None
 
     def choose_space(
         self, gather: Gather, spaces: Sequence[Point], n_best: int
@@ -199,25 +292,27 @@ class FoldJudge:
     ) -> None:
         """Add the accuracies of spaces, by power and shrinkage, to those that are known."""
         new = [space for space in spaces if (space["power"], space["shrinkage"]) not in known]
-        # The first power last: it is the likely choice, and what was gathered last is at hand.
+        # The first power last: it is the likely choice, and what was folded last is at hand.
         for power in reversed(dict.fromkeys(space["power"] for space in new)):
             shrinkages = [space["shrinkage"] for space in new if space["power"] == power]
-            found = self.accuracies(gather(power, 0), shrinkages)
+            found = self.accuracies(gather(power, 0), power, shrinkages)
             known |= {(power, shrinkage): found[:, i] for i, shrinkage in enumerate(shrinkages)}
 
-    def accuracies(self, folded: FoldedMoments, shrinkages: Sequence[float]) -> Array:
+    def accuracies(self, folded: FoldedMoments, power: float, shrinkages: Sequence[float]) -> Array:
         """Per-class accuracy on held-out classes, of shape (n_folds, n_shrinkages, n_settings)."""
         folds = map(folded.fold, range(len(folded.parts)))
-        return np.stack([self._accuracies(fold, folded, shrinkages) for fold in folds])
+        return np.stack([self._accuracies(fold, folded, power, shrinkages) for fold in folds])
 
-    def harmonic_means(self, folded: FoldedMoments, shrinkage: float, state: int | None) -> Array:
+    def harmonic_means(
+        self, folded: FoldedMoments, power: float, shrinkage: float, state: int | None
+    ) -> Array:
         """Harmonic mean of the accuracies on held-out classes and on held-out samples of others.
 
         Parameters
         ----------
         folded : FoldedMoments
             Moments by fold, and rows.
-        shrinkage : float
+        power, shrinkage : float
             Of the space.
         state : int or None
             Seed of the draw of the samples.
@@ -234,44 +329,99 @@ class FoldJudge:
         for number in range(len(folded.parts)):
             fold = folded.fold(number, spared)
             if len(fold.known_rows):
-                curves.append(self._harmonic_means(fold, folded, shrinkage))
+                curves.append(self._harmonic_means(fold, folded, power, shrinkage))
             else:
-                curves.append(self._accuracies(fold, folded, [shrinkage])[0])
+                curves.append(self._accuracies(fold, folded, power, [shrinkage])[0])
         return np.stack(curves)
 
+    def labeled_scores(
+        self, folded: FoldedMoments, power: float, shrinkage: float
+    ) -> list[LabeledScores]:
+        """Score held-out classes by the mean of all settings, on some rows of every fold.
+
+        Parameters
+        ----------
+        folded : FoldedMoments
+            Moments by fold, and rows.
+        power, shrinkage : float
+            Of the space.
+
+        Returns
+        -------
+        list of LabeledScores
+            One for each fold with two classes or more.
+        """
+        parts = []
+        for fold in map(folded.fold, range(len(folded.parts))):
+            known, new = fold.train.classes, fold.classes
+            if len(new) < 2:
+                continue
+            some = slice(None, None, -(-len(fold.rows) // _SURE_ROWS))
+            guesses = self._guesses(known, new, power)
+            (space,) = _spaces(fold, folded, fold.rows[some], [shrinkage], guesses)
+            within = self.kernels.between(self.signatures[known], self.signatures[known])
+            across = self.kernels.between(self.signatures[new], self.signatures[known])
+            mixtures = np.empty((len(self.settings.ridge), len(new), len(known)))
+            for n_kernels, bandwidth, used in self.settings.by_kernel():
+                K, k = within.kernel(n_kernels, bandwidth), across.kernel(n_kernels, bandwidth)
+                mixtures[used] = ridge_weights(K, k, self.settings.ridge[used])
+            scores = space.mean_scores(mixtures, self.settings.beta)
+            weights = None if fold.weights is None else fold.weights[some]
+            truth = fold.truth[some]
+            parts.append(LabeledScores(scores, truth, class_shares(truth, weights)))
+        return parts
+
     def _accuracies(
-        self, fold: FoldMoments, folded: FoldedMoments, shrinkages: Sequence[float]
+        self, fold: FoldMoments, folded: FoldedMoments, power: float, shrinkages: Sequence[float]
     ) -> Array:
-        spaces = _spaces(fold, folded, fold.rows, shrinkages)
+        guesses = self._guesses(fold.train.classes, fold.classes, power)
+        spaces = _spaces(fold, folded, fold.rows, shrinkages, guesses)
         found = np.empty((len(spaces), len(self.settings.ridge)))
         for used, prototypes in self._prototypes(fold.train.classes, fold.classes):
             for i, space in enumerate(spaces):
                 found[i, used] = space.accuracies(prototypes, fold.truth, fold.weights)
         return found
 
-    def _harmonic_means(self, fold: FoldMoments, folded: FoldedMoments, shrinkage: float) -> Array:
+    def _harmonic_means(
+        self, fold: FoldMoments, folded: FoldedMoments, power: float, shrinkage: float
+    ) -> Array:
         known = fold.train.classes
-        (space,) = _spaces(fold, folded, np.concatenate([fold.rows, fold.known_rows]), [shrinkage])
+        candidates = np.concatenate([known, fold.classes])
+        rows = np.concatenate([fold.rows, fold.known_rows])
+        guesses = self._guesses(known, candidates, power)
+        (space,) = _spaces(fold, folded, rows, [shrinkage], guesses)
         truth = np.concatenate([fold.truth + len(known), fold.known_truth])
         weights = None
         if fold.weights is not None and fold.known_weights is not None:
             weights = np.concatenate([fold.weights, fold.known_weights])
         found = np.empty(len(self.settings.ridge))
-        candidates = np.concatenate([known, fold.classes])
         for used, prototypes in self._prototypes(known, candidates):
             found[used] = space.harmonic_means(prototypes, truth, weights)
         return found
 
+    def _guesses(
+        self, known: NDArray[np.intp], new: NDArray[np.intp], power: float
+    ) -> tuple[Array, Array] | None:
+        """Return guesses of the means of the classes learned from and of the candidates."""
+        if self.guess is None:
+            return None
+        guesses = self.guess(power)
+        return guesses[known], guesses[new]
+
     def _prototypes(
         self, known: NDArray[np.intp], new: NDArray[np.intp]
-    ) -> Iterator[tuple[NDArray[np.intp], Array]]:
+    ) -> Iterator[tuple[NDArray[np.intp], Array | Leaning]]:
         """For each kernel its settings, and the weights of the known means in new prototypes."""
         S = self.signatures
         within = self.kernels.between(S[known], S[known])
         across = self.kernels.between(S[new], S[known])
         for n_kernels, bandwidth, used in self.settings.by_kernel():
             K, k = within.kernel(n_kernels, bandwidth), across.kernel(n_kernels, bandwidth)
-            yield used, ridge_weights(K, k, self.settings.ridge[used])
+            if self.guess is None:
+                yield used, ridge_weights(K, k, self.settings.ridge[used])
+                continue
+            ridges, which = np.unique(self.settings.ridge[used], return_inverse=True)
+            yield used, Leaning(ridge_weights(K, k, ridges), which, self.settings.beta[used])
 
 
 def _best_space(
@@ -284,8 +434,12 @@ def _best_space(
 
 
 def _spaces(
-    fold: FoldMoments, folded: FoldedMoments, rows: NDArray[np.intp], shrinkages: Sequence[float]
+    fold: FoldMoments,
+    folded: FoldedMoments,
+    rows: NDArray[np.intp],
+    shrinkages: Sequence[float],
+    guesses: tuple[Array, Array] | None,
 ) -> list[WhitenedSpace]:
     """Spaces of some rows of a fold."""
     covariance = WithinClassCovariance.of(fold.train, folded.n_features)
-    return whitened_spaces(fold.train, covariance, fold.X[rows], shrinkages)
+    return whitened_spaces(fold.train, covariance, fold.X[rows], shrinkages, guesses)
