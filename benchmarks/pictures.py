@@ -2,7 +2,7 @@
 
     python benchmarks/pictures.py --pictures DIR [--small]
 
-The store is written by `extract_features`: reading, decoding, cutting, encoding and writing, a
+The store is written by `build_store`: reading, decoding, cutting, encoding and writing, a
 batch per thread. The bare session gets batches that are in memory as it wants them, with the same
 threads. Memory is the most the process ever held (Linux only).
 """
@@ -19,7 +19,7 @@ import machine
 import numpy as np
 
 from zslearn.core.threads import cores, map_in_order
-from zslearn.encoders import ImageEncoder, extract_features, find_pictures
+from zslearn.encoders import ImageEncoder, build_store, find_pictures
 from zslearn.encoders.pictures import read_rgb
 from zslearn.encoders.registry import open_model
 from zslearn.reproduce.machine import peak_memory_mb
@@ -51,11 +51,11 @@ def main() -> None:
     encoder = ImageEncoder(options.model, n_jobs=cores()).fit()
     with tempfile.TemporaryDirectory() as folder:
         busy, start = sum(os.times()[:2]), time.perf_counter()
-        store = extract_features(pictures, Path(folder) / "store", encoder)
+        store = build_store(pictures, Path(folder) / "store", encoder)
         seconds = time.perf_counter() - start
         busy = sum(os.times()[:2]) - busy
     memory = peak_memory_mb()
-    files = [picture.path for picture in pictures if picture.name not in store.refused]
+    files = [picture.content for picture in pictures if picture.name not in store.refused]
     bare = bare_rate(options.model, files, encoder.batch_size, cores(), len(files))
     row = {
         "model": options.model,

@@ -24,7 +24,7 @@ from measure_words import METHODS, with_random_splits
 from numpy.typing import NDArray
 
 from zslearn.datasets import ZeroShotDataset, load_animals
-from zslearn.encoders import ImageEncoder, Picture, extract_features, find_pictures
+from zslearn.encoders import ImageEncoder, Sample, build_store, find_pictures
 from zslearn.evaluation import ConventionalProtocol, evaluate
 
 ROWS = Path(__file__).parents[1] / "results" / "pictures.json"
@@ -32,7 +32,7 @@ SHIPPED = "shipped"
 VIEWS = ("center", "flip", "crops")
 
 
-def photographs(folder: Path, per_class: int | None) -> list[Picture]:
+def photographs(folder: Path, per_class: int | None) -> list[Sample]:
     """All pictures, or the first ones of each class."""
     found = sorted(find_pictures(folder / "animals28" / "images"), key=lambda p: str(p.label))
     groups = [list(group) for _, group in groupby(found, key=lambda p: p.label)]
@@ -59,7 +59,7 @@ def features(
     yield SHIPPED, some
     for views in options.views.split(","):
         store = options.work / f"{views}-{options.per_class or 'all'}"
-        made = extract_features(pictures, store, ImageEncoder(views=views), progress=True)
+        made = build_store(pictures, store, ImageEncoder(views=views), progress=True)
         print(f"{views}: median cosine with {SHIPPED} {_median_cosine(made.X, some.X):.4f}")
         yield views, replace(some, X=np.asarray(made.X))
 

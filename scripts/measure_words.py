@@ -22,7 +22,7 @@ import numpy as np
 
 from zslearn.datasets import ClassSplit, ZeroShotDataset, load_animals
 from zslearn.encoders import TextEncoder, match_wordnet, read_descriptions
-from zslearn.encoders.descriptions import spell_out
+from zslearn.encoders.samples import spell_out
 from zslearn.evaluation import ConventionalProtocol, evaluate
 from zslearn.signatures import Signatures
 

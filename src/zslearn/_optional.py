@@ -131,7 +131,9 @@ def lazy_names(
 
 
 def moved_names(
-    package: str, places: Mapping[str, str]
+    package: str,
+    places: Mapping[str, str],
+    changed: Mapping[str, tuple[str, Any]] | None = None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of a package whose public names are elsewhere now.
 
@@ -141,6 +143,8 @@ def moved_names(
         The old package, its ``__name__``.
     places : mapping of str to str
         Every old name and what to write in its place, such as ``"zslearn.encoders.Store"``.
+    changed : mapping of str to (str, object), optional
+        Old names whose form has changed: what to write now, and what does for the old name.
 
     Returns
     -------
@@ -149,13 +153,16 @@ def moved_names(
     """
 
     def get(name: str) -> Any:
+        if changed and name in changed:
+            warn_renamed(f"{package}.{name}", changed[name][0])
+            return changed[name][1]
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         warn_renamed(f"{package}.{name}", places[name])
         room, _, new = places[name].rpartition(".")
         return getattr(importlib.import_module(room), new)
 
-    return get, lambda: sorted(places)
+    return get, lambda: sorted([*places, *(changed or ())])
 
 
 def warn_renamed(old: str, new: str, *, stacklevel: int = 3) -> None:

@@ -9,7 +9,7 @@ from PIL import Image
 
 from tests.encoders.tiny_onnx import write_onnx
 from zslearn.datasets import make_shapes
-from zslearn.encoders import ImageEncoder, PictureStore
+from zslearn.encoders import ImageEncoder, Store
 from zslearn.persistence import load, save
 from zslearn.signatures import Signatures
 
@@ -107,7 +107,7 @@ def test_pictures_of_new_classes_are_named(run, picture_model, photos, shapes):
     run("features", photos / "new", "--out", photos / "new.store", "--encoder", encoder)
     stored = run("predict", picture_model, photos / "new.store", "--unseen-only", "--json")
     assert [row["class"] for row in json.loads(stored.stdout)] == [row["class"] for row in rows]
-    X = PictureStore.open(photos / "new.store").X
+    X = Store.open(photos / "new.store").X
     named = load(picture_model).predict(X, candidates=list(shapes.split.unseen))
     assert named.tolist() == [row["class"] for row in rows]
 
@@ -214,7 +214,7 @@ def test_classes_come_from_a_list(run, photos):
     encoder = f"onnx:{photos / 'net.onnx'}"
     result = run("features", photos / "seen", *arguments, "--encoder", encoder)
     assert result.exit_code == 0, result.output
-    assert PictureStore.open(photos / "s").y.tolist() == ["one", "two"]
+    assert Store.open(photos / "s").y.tolist() == ["one", "two"]
 
 
 def test_vectors_of_another_encoder_are_refused(run, picture_model, photos, refused):

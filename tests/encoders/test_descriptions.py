@@ -2,7 +2,7 @@
 
 import pytest
 
-from zslearn.encoders.descriptions import read_descriptions
+from zslearn.encoders.samples import read_descriptions
 from zslearn.exceptions import InvalidInputError, ZslearnError
 
 

@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
+from tests.encoders.tiny_text import LetterCounts, unit
 from zslearn.encoders import (
     EncoderIdentity,
     ImageEncoder,
@@ -23,30 +24,6 @@ from zslearn.model_selection import ClassKFold
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import SAEClassifier
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
-
-
-class LetterCounts:
-    """Counts letters, and how often it was asked for each text."""
-
-    sha256 = "a" * 64
-    n_features = 26
-    max_tokens = 60
-
-    def __init__(self, name):
-        self.name, self.asked, self.batches = name, [], []
-
-    def prepare(self, sample):
-        self.asked.append(sample)
-        return sample
-
-    def size(self, prepared):
-        return len(prepared)
-
-    def run(self, batch):
-        self.batches.append([len(text) for text in batch])
-        return np.array([[text.count(c) + 0.5 for c in LETTERS] for text in batch], np.float32)
-
 
 @pytest.fixture
 def letters(monkeypatch):
@@ -55,11 +32,6 @@ def letters(monkeypatch):
     register_encoder("text", "letters", LetterCounts)
     yield TextEncoder("letters").opened.model
     registry._open_once.cache_clear()
-
-
-def unit(texts):
-    counts = np.array([[text.count(c) + 0.5 for c in LETTERS] for text in texts])
-    return counts / np.linalg.norm(counts, axis=1, keepdims=True)
 
 
 def test_a_model_of_ones_own(letters):

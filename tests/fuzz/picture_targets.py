@@ -1,5 +1,7 @@
 """Pictures, stores of their features and encoders: small whole files, and how each is read."""
 
+import json
+
 import numpy as np
 
 
@@ -69,8 +71,7 @@ def read_encoder(folder):
 def write_store(folder):
     """Write a store of pictures, with vectors made up: their encoder does not matter."""
     from zslearn.encoders import EncoderIdentity
-    from zslearn.encoders.picture_store import write_json, write_labels, write_vectors
-    from zslearn.encoders.store import KIND
+    from zslearn.encoders.store import KIND, write_json, write_labels, write_vectors
 
     store = folder / "store"
     store.mkdir()
@@ -83,10 +84,36 @@ def write_store(folder):
     write_json(store / "meta.json", meta | {"refused": {"d.png": "cut off"}, "duplicates": []})
 
 
+def write_new_store(folder):
+    """Write a store of texts, as it is written now."""
+    from tests.encoders.tiny_text import letter_encoder
+    from zslearn.encoders import Sample, build_store
+
+    texts = ["where is my card", "money back, please", "a long text " * 9]
+    samples = [Sample(str(i), text, "card") for i, text in enumerate(texts)]
+    build_store(samples, folder / "store", letter_encoder())
+
+
 def read_store(folder):
-    from zslearn.encoders import PictureStore
+    from zslearn.encoders import Store
     from zslearn.scale import open_source
 
-    store = PictureStore.open(folder / "store")
+    store = Store.open(folder / "store")
     source = open_source(folder / "store")
-    return str(store.encoder), store.y, [block.X.shape for block in source.blocks(2)]
+    shapes = [block.X.shape for block in source.blocks(2)]
+    return str(store.encoder), store.y, shapes, store.samples.texts
+
+
+def write_text_table(folder):
+    texts = 'Where is my card?,card\n"Money, please",refund\nWhere is it?,card\n'
+    (folder / "tickets.csv").write_text("text,category\n" + texts)
+    lines = [{"text": "Where is my card?", "category": "card"}, {"text": "x", "category": "y"}]
+    content = "".join(json.dumps(line) + "\n" for line in lines)
+    (folder / "tickets.jsonl").write_text(content)
+
+
+def read_text_table(folder):
+    from zslearn.encoders import read_texts
+
+    for name in ("tickets.csv", "tickets.jsonl"):
+        read_texts(folder / name, text="text", labels="category")

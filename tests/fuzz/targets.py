@@ -359,6 +359,8 @@ TARGETS = {
     "archives": Target(write_archives, read_archives),
     "large": Target(write_large, read_large),
     "picture_store": Target(picture_targets.write_store, picture_targets.read_store),
+    "text_store": Target(picture_targets.write_new_store, picture_targets.read_store),
+    "text_table": Target(picture_targets.write_text_table, picture_targets.read_text_table),
     "picture_list": Target(picture_targets.write_list, picture_targets.read_list),
     "encoder": Target(picture_targets.write_encoder, picture_targets.read_encoder),
     "word_vectors": Target(word_targets.write_vectors, word_targets.read_vectors),

@@ -11,12 +11,15 @@ import numpy as np
 from PIL import Image
 
 from tests.encoders.tiny_onnx import write_onnx
+from tests.encoders.tiny_text import letter_encoder
 from tests.reproduce.test_runner import without_times
 from zslearn.datasets import make_zero_shot
 from zslearn.encoders import (
-    FeatureStore,
     ImageEncoder,
-    extract_features,
+    Sample,
+    Store,
+    build_store,
+    building,
     find_pictures,
     write_store,
 )
@@ -86,13 +89,13 @@ def write(folder):
 def is_whole(store):
     """Whether a store can be opened; it then has all rows, with the names of their classes."""
     try:
-        opened = FeatureStore(store)
+        opened = Store(store)
     except InvalidInputError as error:
         if "is not complete" not in str(error):
             raise
         return False
     assert opened.n_rows == len(DATA.y)
-    assert np.array_equal(opened.names[opened.labels()], DATA.y)
+    assert np.array_equal(opened.classes[opened.labels()], DATA.y)
     return True
 
 
@@ -125,12 +128,18 @@ def prepare_pictures(place):
 
 def extract(folder):
     encoder = ImageEncoder(f"onnx:{folder.parent / 'net.onnx'}", n_jobs=1)
-    extract_features(find_pictures(folder.parent / "pictures"), folder / "store", encoder)
+    build_store(find_pictures(folder.parent / "pictures"), folder / "store", encoder)
 
 
-def look_at_pictures(folder):
+def encode_texts(folder):
+    samples = [Sample(str(i), f"where is card {i}", "cat" if i % 3 else "dog") for i in range(100)]
+    building.CHUNK["text"] = 8
+    build_store(samples, folder / "store", letter_encoder(n_jobs=1))
+
+
+def look_at_samples(folder):
     if (folder / "store" / "meta.json").exists():
-        assert FeatureStore(folder / "store").n_rows == 100
+        assert Store(folder / "store").n_rows == len(Store(folder / "store").samples) == 100
 
 
 def reproduce(folder):
@@ -159,6 +168,7 @@ JOBS = {
     "fit": Job(fit, look_at_model, files, prepare_rows),
     "store": Job(write, look_at_store, files),
     "results": Job(add_rows, look_at_results, files),
-    "features": Job(extract, look_at_pictures, files, prepare_pictures),
+    "features": Job(extract, look_at_samples, files, prepare_pictures),
+    "texts": Job(encode_texts, look_at_samples, files),
     "reproduce": Job(reproduce, look_at_rows, measured),
 }

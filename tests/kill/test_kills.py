@@ -20,7 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
-@pytest.mark.parametrize("name", ["save", "fit", "store", "results", "features", "reproduce"])
+@pytest.mark.parametrize(
+    "name", ["save", "fit", "store", "results", "features", "texts", "reproduce"]
+)
 def test_a_killed_writer_does_no_harm(name):
     if name == "features" and importlib.util.find_spec("onnxruntime") is None:
         pytest.skip("onnxruntime is not installed")

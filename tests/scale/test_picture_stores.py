@@ -7,7 +7,7 @@ from PIL import Image
 from tests.encoders.tiny_onnx import write_onnx
 from zslearn.cluster import RCA
 from zslearn.datasets import make_shapes
-from zslearn.encoders import ImageEncoder, encoder_of_model, extract_features, find_pictures
+from zslearn.encoders import ImageEncoder, build_store, encoder_of_model, find_pictures
 from zslearn.exceptions import InvalidInputError
 from zslearn.persistence import load, save
 from zslearn.scale import fit_batches, fit_dask
@@ -36,7 +36,7 @@ def encoder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def store(photos, encoder, tmp_path_factory):
-    return extract_features(find_pictures(photos), tmp_path_factory.mktemp("s") / "s", encoder)
+    return build_store(find_pictures(photos), tmp_path_factory.mktemp("s") / "s", encoder)
 
 
 def test_a_store_is_fitted_in_one_pass(shapes, store, encoder, tmp_path):
@@ -54,7 +54,7 @@ def test_a_cluster_tells_the_encoder_too(shapes, store, encoder):
 
 def test_stores_of_two_encoders_are_not_mixed(shapes, photos, store, encoder, tmp_path):
     flip = ImageEncoder(encoder.model, views="flip")
-    other = extract_features(find_pictures(photos), tmp_path / "flip", flip)
+    other = build_store(find_pictures(photos), tmp_path / "flip", flip)
     model = SAEClassifier(shapes.signatures, lam=1.0)
     with pytest.raises(InvalidInputError, match=r"several encoders: onnx:.*, onnx:.*views flip"):
         fit_batches(model, [store.folder, other.folder])

@@ -85,9 +85,9 @@ class Source:
         return self.path is not None and self.path not in bundled and not Path(self.path).exists()
 
     def _is_store(self) -> bool:
-        from zslearn.encoders import is_picture_store
+        from zslearn.encoders import is_store
 
-        return self.path is not None and is_picture_store(self.path)
+        return self.path is not None and is_store(self.path)
 
     def training_rows(self, dataset: ZeroShotDataset) -> Any:
         """Return the rows of the split's seen classes; every row where there is no split."""
@@ -136,9 +136,9 @@ class Source:
         from dataclasses import replace
 
         from zslearn.datasets.table import read_own_data
-        from zslearn.encoders import PictureStore
+        from zslearn.encoders import Store
 
-        store = PictureStore.open(str(self.path))
+        store = Store.open(str(self.path))
         if store.y is None:
             raise InvalidInputError(
                 f"the pictures of {self.path} have no classes; run zslearn features on a folder "
@@ -151,7 +151,7 @@ class Source:
             own,
             features=str(store.encoder),
             source=str(self.path),
-            image_files=store.samples,
+            image_files=store.samples.names,
             extra={**own.extra, "encoder": store.encoder},
         )
 

@@ -11,7 +11,7 @@ import click
 from zslearn.cli.output import echo_json, format_table
 
 if TYPE_CHECKING:
-    from zslearn.encoders import PictureStore
+    from zslearn.encoders import Store
 
 SHOWN = 10
 EPILOG = """\b
@@ -74,13 +74,13 @@ def features(
     the same command continues where it was, and the result is the same. When PICTURES has got more
     files since, only those are encoded.
     """
-    from zslearn.encoders import ImageEncoder, extract_features, find_pictures
+    from zslearn.encoders import ImageEncoder, build_store, find_pictures
 
     found = find_pictures(pictures, labels)
     encoder = ImageEncoder(model, views=views, n_jobs=jobs).fit()
     click.echo(f"Encoding {len(found)} files with {encoder.identity} ...", err=True)
     with _spread(cluster) as spread:
-        made = extract_features(found, store, encoder, strict=strict, progress=True, spread=spread)
+        made = build_store(found, store, encoder, strict=strict, progress=True, spread=spread)
     _echo_troubles(made)
     facts = _facts(made)
     if as_json:
@@ -102,7 +102,7 @@ def _spread(cluster: str | None) -> Iterator[Any]:
         yield map_on_cluster(client)
 
 
-def _echo_troubles(made: PictureStore) -> None:
+def _echo_troubles(made: Store) -> None:
     """List files left out and files that are there twice, the first of many."""
     for name, reason in list(made.refused.items())[:SHOWN]:
         click.echo(f"Left out {name}: {reason}", err=True)
@@ -114,7 +114,7 @@ def _echo_troubles(made: PictureStore) -> None:
         click.echo(f"... and {len(made.duplicates) - SHOWN} more; --json lists all.", err=True)
 
 
-def _facts(made: PictureStore) -> dict[str, Any]:
+def _facts(made: Store) -> dict[str, Any]:
     return {
         "folder": str(made.folder),
         "pictures": len(made.samples),

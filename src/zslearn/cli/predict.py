@@ -29,7 +29,7 @@ from zslearn.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from zslearn.encoders import Picture, PictureStore
+    from zslearn.encoders import Sample, Store
     from zslearn.zero_shot import ZeroShotClassifier
 
 
@@ -40,7 +40,7 @@ def read_samples(
     classifier: Any, model: str, paths: Sequence[str], ignore: Sequence[str]
 ) -> Samples:
     """Return the names of the samples, their row numbers where they have none, and features."""
-    from zslearn.encoders import PictureStore, is_picture_store
+    from zslearn.encoders import Store, is_store
 
     if all(_is_of_pictures(path, classifier) for path in paths):
         return _encoded(classifier, model, paths)
@@ -48,8 +48,8 @@ def read_samples(
         raise click.UsageError(
             "give pictures and folders of them, or one file or store of features"
         )
-    if is_picture_store(paths[0]):
-        return _stored(classifier, PictureStore.open(paths[0]))
+    if is_store(paths[0]):
+        return _stored(classifier, Store.open(paths[0]))
     return _table(classifier, paths[0], ignore)
 
 
@@ -60,12 +60,12 @@ def _is_of_pictures(path: str, classifier: Any) -> bool:
     when it is read.
     """
     from zslearn.datasets.table import ENDINGS
-    from zslearn.encoders import encoder_of_model, is_picture_store
+    from zslearn.encoders import encoder_of_model, is_store
     from zslearn.encoders.pictures import IMAGE_SUFFIXES
 
     takes_pictures, ending = encoder_of_model(classifier) is not None, Path(path).suffix.lower()
     if os.path.isdir(path):
-        return takes_pictures and not is_picture_store(path)
+        return takes_pictures and not is_store(path)
     return ending in IMAGE_SUFFIXES or (takes_pictures and ending not in ENDINGS)
 
 
@@ -85,11 +85,11 @@ def _encoded(classifier: Any, model: str, paths: Sequence[str]) -> Samples:
     encoder = encoder_of(identity)
     single = len(paths) == 1 and not Path(paths[0]).is_dir()
 
-    def encode(picture: Picture) -> Any:
+    def encode(picture: Sample) -> Any:
         from zslearn.encoders.pictures import read_rgb
 
         try:
-            return encoder.encode_batch([read_rgb(picture.path)])[0]
+            return encoder.encode_batch([read_rgb(picture.content)])[0]
         except ZslearnError as error:
             if single:
                 raise
@@ -111,24 +111,24 @@ def _encoded(classifier: Any, model: str, paths: Sequence[str]) -> Samples:
     return list(names), np.stack(vectors)
 
 
-def _pictures(paths: Sequence[str]) -> list[Picture]:
-    from zslearn.encoders import Picture, find_pictures
+def _pictures(paths: Sequence[str]) -> list[Sample]:
+    from zslearn.encoders import Sample, find_pictures
 
-    found: list[Picture] = []
+    found: list[Sample] = []
     for path in paths:
         place = Path(path)
         if place.is_dir():
             found += [p._replace(name=str(place / p.name)) for p in find_pictures(place)]
         else:
-            found.append(Picture(place, path))
+            found.append(Sample(path, place))
     return found
 
 
-def _stored(classifier: Any, store: PictureStore) -> Samples:
+def _stored(classifier: Any, store: Store) -> Samples:
     from zslearn.encoders import encoder_of_model
 
     known = encoder_of_model(classifier)
-    if known is not None:
+    if known is not None and store.encoder is not None:
         known.check(store.encoder, str(store.folder))
     return list(store.samples), store.X
 

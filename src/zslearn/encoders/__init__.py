@@ -12,14 +12,12 @@ if TYPE_CHECKING:
         encoder_of_model,
         remember_encoder,
     )
-    from zslearn.encoders.building import extract_features
-    from zslearn.encoders.descriptions import read_descriptions
+    from zslearn.encoders.building import build_store
     from zslearn.encoders.image_encoder import ImageEncoder
-    from zslearn.encoders.picture_store import PictureStore, is_picture_store
     from zslearn.encoders.preprocessing import Preprocessing
     from zslearn.encoders.registry import Model, encoder_names, register_encoder
-    from zslearn.encoders.samples import Picture, find_pictures
-    from zslearn.encoders.store import FeatureStore, write_store
+    from zslearn.encoders.samples import Sample, find_pictures, read_descriptions, read_texts
+    from zslearn.encoders.store import Samples, Store, is_store, write_store
     from zslearn.encoders.text_encoder import TextEncoder
     from zslearn.encoders.word_search import Match, MatchedSignatures
     from zslearn.encoders.word_vectors import match_word_vectors
@@ -28,24 +26,25 @@ if TYPE_CHECKING:
 __all__ = [
     "Encoder",
     "EncoderIdentity",
-    "FeatureStore",
     "ImageEncoder",
     "Match",
     "MatchedSignatures",
     "Model",
-    "Picture",
-    "PictureStore",
     "Preprocessing",
+    "Sample",
+    "Samples",
+    "Store",
     "TextEncoder",
+    "build_store",
     "encoder_names",
     "encoder_of",
     "encoder_of_model",
-    "extract_features",
     "find_pictures",
-    "is_picture_store",
+    "is_store",
     "match_word_vectors",
     "match_wordnet",
     "read_descriptions",
+    "read_texts",
     "register_encoder",
     "remember_encoder",
     "write_store",
@@ -56,24 +55,25 @@ __getattr__, __dir__ = lazy_names(
     {
         "Encoder": "base",
         "EncoderIdentity": "base",
-        "FeatureStore": "store",
         "ImageEncoder": "image_encoder",
         "Match": "word_search",
         "MatchedSignatures": "word_search",
         "Model": "registry",
-        "Picture": "samples",
-        "PictureStore": "picture_store",
         "Preprocessing": "preprocessing",
+        "Sample": "samples",
+        "Samples": "store",
+        "Store": "store",
         "TextEncoder": "text_encoder",
+        "build_store": "building",
         "encoder_names": "registry",
         "encoder_of": "base",
         "encoder_of_model": "base",
-        "extract_features": "building",
         "find_pictures": "samples",
-        "is_picture_store": "picture_store",
+        "is_store": "store",
         "match_word_vectors": "word_vectors",
         "match_wordnet": "wordnet",
-        "read_descriptions": "descriptions",
+        "read_descriptions": "samples",
+        "read_texts": "samples",
         "register_encoder": "registry",
         "remember_encoder": "base",
         "write_store": "store",

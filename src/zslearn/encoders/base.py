@@ -100,10 +100,10 @@ class EncoderIdentity:
 
 
 class EncodedBatch(NamedTuple):
-    """Vectors of samples, and those among the samples that were not read to their end."""
+    """Vectors of samples, and the rows of those that were not read to their end."""
 
     vectors: Vectors
-    cut: list[Any]
+    cut: list[int]
 
 
 class Encoder(TransformerMixin, BaseEstimator):
@@ -123,7 +123,6 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     kind: ClassVar[Literal["image", "text"]]
     unit: ClassVar[str]
-    # Batches that are prepared together, so that samples of like size can be run together.
     _batches_per_block: ClassVar[int] = 1
 
     model: str
@@ -158,6 +157,11 @@ class Encoder(TransformerMixin, BaseEstimator):
         """The model behind the name."""
         check_parameters(self)
         return open_model(self.kind, self.model, getattr(self, "preprocessing", None))
+
+    @property
+    def block_size(self) -> int:
+        """Samples that are prepared together, so that those of like size can be run together."""
+        return self._batches_per_block * self.batch_size
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Check the parameters and open the model; there is nothing to learn."""
@@ -203,17 +207,20 @@ class Encoder(TransformerMixin, BaseEstimator):
         ------
         ndarray of shape (n, n_features), float32
         """
-        blocks = _blocks(samples, self._batches_per_block * self.batch_size)
         cut: list[Any] = []
-        for block in map_in_order(self.run_batch, blocks, self.n_jobs or n_threads()):
-            cut += block.cut
-            yield block.vectors
+
+        def work(block: list[Any]) -> Vectors:
+            encoded = self.run_batch(block)
+            cut.extend(block[row] for row in encoded.cut)
+            return encoded.vectors
+
+        yield from map_in_order(work, _blocks(samples, self.block_size), self.n_jobs or n_threads())
         self._warn_of_cut(cut)
 
     def encode_batch(self, samples: Sequence[Any]) -> Vectors:
         """Encode a few samples in this thread."""
         batch = self.run_batch(samples)
-        self._warn_of_cut(batch.cut)
+        self._warn_of_cut([samples[row] for row in batch.cut])
         return batch.vectors
 
     def run_batch(self, samples: Sequence[Any]) -> EncodedBatch:
@@ -227,8 +234,8 @@ class Encoder(TransformerMixin, BaseEstimator):
         for start in range(0, len(ready), self.batch_size):
             rows = order[start : start + self.batch_size]
             vectors[rows] = model.run([ready[row] for row in rows])
-        long = np.flatnonzero(sizes > getattr(model, "max_tokens", np.inf)).tolist()
-        return EncodedBatch(self._finished(vectors), [samples[row] for row in long])
+        cut = np.flatnonzero(sizes > getattr(model, "max_tokens", np.inf)).tolist()
+        return EncodedBatch(self._finished(vectors), cut)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the features: the model's name and a number.

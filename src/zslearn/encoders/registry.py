@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from zslearn._parameters import Either, check_value
 from zslearn.core.threads import ForkSafeLock
-from zslearn.exceptions import InvalidInputError, InvalidTypeError, closest_name
+from zslearn.exceptions import InvalidInputError, InvalidTypeError, did_you_mean
 
 Vectors = NDArray[np.float32]
 KINDS = ("image", "text")
@@ -154,8 +154,7 @@ def _open_once(kind: str, name: str, preprocessing: Any, _: object) -> OpenedMod
     form = _form_of(kind, family)
     if form is None or bool(rest) != (":" in form) or bool(colon) != (":" in form):
         names = encoder_names(kind)
-        near = closest_name(name, [name for name in names if ":" not in name])
-        hint = f" Did you mean {near!r}?" if near is not None else ""
+        hint = did_you_mean(name, [name for name in names if ":" not in name])
         raise InvalidInputError(
             f"there is no {kind} encoder {name!r}; choose {', '.join(map(repr, names[:-1]))} or "
             f"{names[-1]!r}.{hint}"

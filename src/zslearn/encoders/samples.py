@@ -1,36 +1,51 @@
-"""Which pictures a folder holds, and the class of each."""
+"""Samples before they are encoded: pictures of a folder, texts of a table; and classes in words."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from zslearn._files import naming
-from zslearn._tables import check_spelled_once, first_row, read_table
+from zslearn._cells import is_number, is_row_title
+from zslearn._files import PathLike, check_is_file, naming, read_names
+from zslearn._tables import (
+    ENDINGS,
+    Table,
+    check_spelled_once,
+    first_row,
+    is_missing,
+    read_table,
+)
 from zslearn.exceptions import InvalidInputError, MissingFileError
 
+# More classes than this, and than half of the rows, are no labels.
+_MOST_CLASSES = 100
 
-class Picture(NamedTuple):
-    """A file that should hold a picture.
+
+class Sample(NamedTuple):
+    """A picture or a text that is to be encoded.
 
     Attributes
     ----------
-    path : Path
-        The file.
     name : str
-        Its path inside the collection, with forward slashes.
+        Path of a picture inside its folder, with forward slashes; or what tells a text from the
+        others of its table.
+    content : Path or str
+        The file of a picture, or the text itself.
     label : str or None
         Its class, if that is known.
     """
 
-    path: Path
     name: str
+    content: Path | str
     label: str | None = None
 
 
-def find_pictures(folder: str | Path, labels: str | Path | None = None) -> list[Picture]:
+def find_pictures(folder: str | Path, labels: str | Path | None = None) -> list[Sample]:
     """List the files of a folder of pictures, in the order of their names.
 
     Every file is listed, whatever its ending, except hidden ones: what is no picture is found out
@@ -46,7 +61,7 @@ def find_pictures(folder: str | Path, labels: str | Path | None = None) -> list[
 
     Returns
     -------
-    list of Picture
+    list of Sample
 
     Raises
     ------
@@ -86,7 +101,7 @@ def find_pictures(folder: str | Path, labels: str | Path | None = None) -> list[
         )
     if not loose:
         _check_depth(root, names)
-    return [Picture(root / name, name, None if loose else name.partition("/")[0]) for name in names]
+    return [Sample(name, root / name, None if loose else name.partition("/")[0]) for name in names]
 
 
 def _files(root: Path) -> Iterator[str]:
@@ -124,7 +139,7 @@ def _spelled(names: set[str]) -> str:
     return ", ".join(sorted(names)[:4]) + (", ..." if len(names) > 4 else "")
 
 
-def _listed(root: Path, labels: Path) -> list[Picture]:
+def _listed(root: Path, labels: Path) -> list[Sample]:
     """Read a table with a file and its class in each row, below titles if there are any."""
     titled = not (root / first_row(labels)[0]).is_file()
     table = read_table(labels, header=titled, text=[0, 1])
@@ -141,4 +156,210 @@ def _listed(root: Path, labels: Path) -> list[Picture]:
         raise table.refusal(f"it lists {twice!r} twice.")
     with naming(labels):
         check_spelled_once(kinds)
-    return sorted(Picture(root / name, name, kind) for name, kind in zip(files, kinds, strict=True))
+    return sorted(Sample(name, root / name, kind) for name, kind in zip(files, kinds, strict=True))
+
+
+def read_texts(
+    source: Any, *, text: str | None = None, labels: str | None = None, name: str | None = None
+) -> list[Sample]:
+    r"""List the texts of a table.
+
+    Parameters
+    ----------
+    source : path-like or DataFrame
+        CSV, TSV, JSON lines, Parquet, Arrow or Excel; or a frame.
+    text : str, optional
+        The column of the texts; may be left out if only one column holds text, `labels` and `name`
+        aside.
+    labels : str, optional
+        The column of the classes; without it the texts have none.
+    name : str, optional
+        The column that names the rows. By default they are named by the table's index, or counted
+        from 0.
+
+    Returns
+    -------
+    list of Sample
+        One per row; texts may be empty, which `build_store` finds out.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from zslearn.encoders import read_texts
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "tickets.csv")
+    ...     _ = path.write_text("text,category\nWhere is my card?,card\n")
+    ...     read_texts(path, labels="category")
+    [Sample(name='0', content='Where is my card?', label='card')]
+    """
+    table = read_table(source, text=[column for column in (text, labels, name) if column])
+    at = _text_column(table, {labels, name}) if text is None else table.position(text)
+    contents = _texts_in(table, at)
+    kinds: Sequence[str | None] = [None] * len(contents)
+    if labels is not None:
+        kinds = _labels_in(table, labels)
+    names = _names_of(table, name)
+    return [Sample(*row) for row in zip(names, contents, kinds, strict=True)]
+
+
+def text_problem(text: str) -> str | None:
+    """Say why a text cannot be encoded; None if it can."""
+    if not text.strip():
+        return "the text is empty"
+    if text != text.encode(errors="ignore").decode():
+        return "the text holds half a character"
+    return None
+
+
+def _text_column(table: Table, others: set[str | None]) -> int:
+    """Find the one column of text that has no other part."""
+    names: Sequence[str | None] = table.names or [None] * len(table.columns)
+    found = [
+        column
+        for column, name in enumerate(names)
+        if (name is None or name not in others) and table.is_text(column)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise table.refusal("no column holds texts; give one that does, by --text COLUMN.")
+    listed = ", ".join(table.title(column) for column in found)
+    raise table.refusal(
+        f"several columns hold text: {listed}. Say which are the texts, by --text COLUMN."
+    )
+
+
+def _texts_in(table: Table, column: int) -> list[str]:
+    """Return the texts of a column; refuse one that holds numbers, or other things."""
+    for row, value in enumerate(table.columns[column].tolist() if table.is_text(column) else ()):
+        if not isinstance(value, str) and not is_missing(value):
+            raise table.refusal(
+                f"{table.place(row)}, column {table.title(column)} holds a "
+                f"{type(value).__name__}, {value!r:.40}; every text must be text."
+            )
+    texts = table.texts(column)
+    filled = [text for text in texts if text]
+    numbers = sum(is_number(text) for text in filled)
+    if numbers > len(filled) / 2:
+        row = next(row for row, text in enumerate(texts) if text and is_number(text))
+        raise table.refusal(
+            f"column {table.title(column)} holds numbers in {numbers} of {len(texts)} rows, the "
+            f"first is {texts[row]!r} in {table.place(row).lower()}; give a column of texts."
+        )
+    return texts
+
+
+def _labels_in(table: Table, column: str) -> list[str]:
+    """Return the classes of the rows; refuse a column that tells the rows apart instead."""
+    kinds = [str(label) for label in table.take(column).tolist()]
+    distinct = Counter(kinds)
+    if len(distinct) > max(_MOST_CLASSES, len(kinds) / 2):
+        raise table.refusal(
+            f"column {column!r} has {len(distinct)} different values in {len(kinds)} rows, such as "
+            f"{kinds[0]!r:.60}; labels come again and again. Give the column of the classes."
+        )
+    with naming(table.source) if table.source else nullcontext():
+        check_spelled_once(distinct)
+    return kinds
+
+
+def _names_of(table: Table, column: str | None) -> list[str]:
+    """Return what tells the rows apart."""
+    if column is not None:
+        names = [str(name) for name in table.take(column).tolist()]
+    elif table.index is not None:
+        names = [str(name) for name in table.index]
+    else:
+        names = [str(row) for row in range(table.n_rows)]
+    name, times = Counter(names).most_common(1)[0] if names else ("", 0)
+    if times > 1 and column is None:
+        return [str(row) for row in range(table.n_rows)]
+    if times > 1:
+        raise table.refusal(f"column {column!r} names {times} rows {name!r}; names must differ.")
+    return names
+
+
+def read_descriptions(path: PathLike) -> dict[str, list[str]]:
+    r"""Read class names, with descriptions if there are any.
+
+    Parameters
+    ----------
+    path : path-like
+        A table with a header line, as CSV, Excel or another kind that `zslearn` reads, the class
+        in the first column and texts in the others; lines of the same class add texts. Any other
+        file, and a table of one column, holds one class name per line.
+
+    Returns
+    -------
+    dict of str to list of str
+        The texts of each class; without a description the name itself, ``+`` and ``_`` as spaces.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "classes.csv")
+    ...     _ = path.write_text("class,text\nzebra,a striped horse\npolar+bear,\n")
+    ...     read_descriptions(path)
+    {'zebra': ['a striped horse'], 'polar+bear': ['polar bear']}
+    """
+    check_is_file(path, "it must hold class names")
+    with naming(path):
+        if Path(path).suffix.lower() in ENDINGS:
+            texts = _described(path)
+        else:
+            texts = {name: [] for name in read_names(path)}
+            check_spelled_once(texts)
+    return {name: given or [spell_out(name)] for name, given in texts.items()}
+
+
+def spell_out(name: str) -> str:
+    """Return a class name as one would say it: "polar bear" for "polar+bear"."""
+    return " ".join(re.split(r"[+_\s]+", name)).strip() or name
+
+
+def _described(path: PathLike) -> dict[str, list[str]]:
+    """Collect the texts of each class from a table."""
+    table = read_table(path, header=_has_titles(path), text=[0])
+    names = table.texts(0)
+    texts = [table.texts(column) for column in range(1, len(table.columns))]
+    for row, name in enumerate(names):
+        if not name:
+            raise table.refusal(f"{table.place(row)} has no class name in its first column.")
+    check_spelled_once(names)
+    _check_are_texts(table, names, texts)
+    found: dict[str, list[str]] = {name: [] for name in names}
+    for name, *cells in zip(names, *texts, strict=True):
+        found[name] += filter(None, cells)
+    return found
+
+
+def _has_titles(path: PathLike) -> bool:
+    """Say whether the first line names the columns; refuse one that looks like a description."""
+    titles = first_row(path)
+    if len(titles) == 1 or is_row_title(titles[0]):
+        return is_row_title(titles[0])
+    if any(len(title.split()) > 2 for title in titles):
+        raise InvalidInputError(
+            f"the first line reads {', '.join(titles)!r:.80}; put a line above it that names the "
+            "columns, such as class,text."
+        )
+    return True
+
+
+def _check_are_texts(table: Table, names: list[str], texts: list[list[str]]) -> None:
+    """Refuse numbers, and a table of samples, each of which would become a class."""
+    for column in range(1, len(table.columns)):
+        if not table.is_text(column):
+            raise table.refusal(
+                f"column {table.title(column)} holds numbers, not texts. Is this a table of "
+                "signatures? Then give it as it is, by --signatures."
+            )
+    if texts and len(names) > 3 and len(set(names)) == len(names):
+        kinds = set(texts[0])
+        longer = sum(map(len, names)) > sum(map(len, texts[0]))
+        if longer and len(kinds) <= len(names) / 2 and "" not in kinds:
+            raise table.refusal(
+                f"each of the {len(names)} rows would be a class. Is {table.title(1)} the class? "
+                "Then put it first; a class may have several rows."
+            )

@@ -12,6 +12,7 @@ from zslearn._parameters import Constraint, Either, Instance, Whole
 from zslearn._tables import is_missing
 from zslearn.encoders.base import Encoder
 from zslearn.encoders.registry import Vectors
+from zslearn.encoders.samples import text_problem
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, ZslearnWarning
 
 
@@ -101,10 +102,10 @@ class TextEncoder(Encoder):
         for row, text in enumerate(texts):
             if not isinstance(text, str):
                 raise _no_text(row, text)
-            if not text.strip() or text != text.encode(errors="ignore").decode():
+            problem = text_problem(text)
+            if problem is not None:
                 raise InvalidInputError(
-                    f"Text {row} is empty or holds half a character: {text!r}. Leave it out or "
-                    "write a description."
+                    f"Text {row}: {problem} ({text!r:.40}). Leave it out or fill it in."
                 )
         return [str(text) for text in texts]
 

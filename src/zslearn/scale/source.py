@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from zslearn.core.moment_pass import Block, checked_batch
 from zslearn.encoders.base import EncoderIdentity
-from zslearn.encoders.store import KIND, FeatureStore
-from zslearn.exceptions import InvalidInputError
+from zslearn.encoders.store import KIND, Store
+from zslearn.exceptions import InvalidInputError, MissingFileError
 
 # Rows whose content distinguishes data from other data of the same shape.
 _SAMPLE_ROWS = 16
@@ -253,7 +253,7 @@ def _named(y: NDArray, source: Source) -> NDArray:
 
 
 class StoreSource(RowSource):
-    """Rows of a `zslearn.encoders.FeatureStore`.
+    """Rows of a `zslearn.encoders.Store`.
 
     Parameters
     ----------
@@ -264,11 +264,15 @@ class StoreSource(RowSource):
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.store = FeatureStore(folder)
+        self.store = Store(folder)
         self.n_rows, self.n_features = self.store.n_rows, self.store.n_features
         self.files = self.store.files()
-        self.names, self.seen = self.store.names, self.store.seen
+        self.names, self.seen = self.store.classes, self.store.seen
         self.encoder = self.store.encoder
+        if not self.store.is_labeled:
+            raise MissingFileError(
+                f"{folder} has no labels: neither y.npy nor y-00000.npy is there."
+            )
 
     def read(self, start: int, stop: int) -> NDArray:
         """Return the features of these rows."""

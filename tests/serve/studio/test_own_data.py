@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.serve.studio.conftest import Visitor
-from zslearn.encoders import PictureStore
+from zslearn.encoders import Store
 from zslearn.encoders.pictures import read_rgb, write_png
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.persistence import save
@@ -60,7 +60,7 @@ def test_a_folder_is_encoded_with_progress(opened, photos):
     assert seen[-1][0] == "changed"
     collection = studio.session.collection
     assert collection.name == "pictures"
-    store = PictureStore.open(photos / "own.project.store")
+    store = Store.open(photos / "own.project.store")
     np.testing.assert_array_equal(collection.X, store.X)
     state = studio.session.view.state
     waiting = [one.name for one in state.classes.values() if not one.described]
@@ -80,7 +80,7 @@ def test_each_picture_belongs_to_its_row(opened):
 
 
 def test_a_store_and_a_model_answer_as_the_model(photos, opened, tmp_path):
-    store = PictureStore.open(photos / "own.project.store")
+    store = Store.open(photos / "own.project.store")
     table = opened[0].session.collection.signatures
     rows = np.isin(store.y, table.names)
     clf = SAEClassifier(table, lam=1.0).fit(store.X[rows], store.y[rows])

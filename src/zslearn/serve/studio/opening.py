@@ -22,12 +22,12 @@ from zslearn.datasets import open_dataset
 from zslearn.datasets.table import read_signatures
 from zslearn.encoders import (
     ImageEncoder,
-    PictureStore,
+    Store,
+    build_store,
     encoder_of,
     encoder_of_model,
-    extract_features,
     find_pictures,
-    is_picture_store,
+    is_store,
 )
 from zslearn.encoders.pictures import IMAGE_SUFFIXES
 from zslearn.exceptions import (
@@ -178,9 +178,9 @@ def open_store(
     folder: Path, signatures: Path | None, pictures: Path | None, model: Any
 ) -> Collection:
     """Return the samples of a store written by ``zslearn features``."""
-    store = PictureStore.open(folder)
+    store = Store.open(folder)
     wanted = None if model is None else encoder_of_model(model)
-    if wanted is not None and not wanted.matches(store.encoder):
+    if wanted and store.encoder and not wanted.matches(store.encoder):
         raise InvalidInputError(
             f"the model was trained on vectors of {wanted}, and {folder} holds vectors of "
             f"{store.encoder}; encode the pictures with the same encoder."
@@ -220,7 +220,7 @@ def open_folder(
             report("Encoding pictures", done, len(found))
             yield result
 
-    made = extract_features(found, store, encoder, spread=spread, forget=True)
+    made = build_store(found, store, encoder, spread=spread, forget=True)
     paths = [folder / name for name in made.samples]
     collected = _collected(made, table, paths, store, signatures)
     notices = [left_out(made.refused, len(found)), _encoder_notice(model)]
@@ -264,7 +264,7 @@ def _encoder_notice(model: Any) -> str:
 
 
 def _collected(
-    store: PictureStore,
+    store: Store,
     table: Signatures,
     paths: Sequence[Path] | None,
     folder: Path,
@@ -289,7 +289,7 @@ def _collected(
         table,
         tuple(seen),
         train,
-        store.samples,
+        store.samples.names,
         None if paths is None else files_reader(paths),
         recipe=_recipe(folder, signatures),
     )
@@ -299,16 +299,16 @@ def _recipe(folder: Path, signatures: Path | None) -> tuple[str, ...]:
     """Return the Python lines that load a store."""
     if signatures is None:
         return (
-            "from zslearn.encoders import PictureStore",
+            "from zslearn.encoders import Store",
             "",
-            f"X = PictureStore.open({str(folder)!r}).X",
+            f"X = Store.open({str(folder)!r}).X",
         )
     return (
         "from zslearn.datasets.table import read_signatures",
-        "from zslearn.encoders import PictureStore",
+        "from zslearn.encoders import Store",
         "from zslearn.model_selection import stratified_holdout",
         "",
-        f"store = PictureStore.open({str(folder)!r})",
+        f"store = Store.open({str(folder)!r})",
         f"signatures = read_signatures({str(signatures)!r})",
         "X, y = store.X, store.y.astype(str)",
         "rows = np.flatnonzero(np.isin(y, signatures.names))",
@@ -452,7 +452,7 @@ def _report(studio: Studio, text: str, done: int, total: int) -> None:
 def takes_long(source: Source) -> bool:
     """Say whether pictures must be encoded before anything can be shown."""
     place = Path(source.data)
-    own = source.data not in BUNDLED and place.is_dir() and not is_picture_store(place)
+    own = source.data not in BUNDLED and place.is_dir() and not is_store(place)
     return own and holds_pictures(place)
 
 
@@ -507,7 +507,7 @@ def open_collection(source: Source, model: Any, report: Report) -> Collection:
     if source.data == "animals":
         return open_animals(source.pictures)
     place = Path(source.data)
-    if is_picture_store(place):
+    if is_store(place):
         return open_store(place, source.signatures, source.pictures, model)
     if takes_long(source):
         path = project_path(source)
