@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 
 
 def last_step(estimator: Any) -> Any:
@@ -64,6 +64,20 @@ def replaced_last_step(fitted: Any, last: Any) -> Any:
     twin = copy.copy(fitted)
     twin.steps = [*fitted.steps[:-1], (name, replaced_last_step(end, last))]
     return twin
+
+
+def behind(step: Any, fitted: Any) -> Pipeline:
+    """Return a fitted pipeline that begins with one more step.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import Binarizer, StandardScaler
+    >>> [name for name, _ in behind(StandardScaler(), Binarizer()).steps]
+    ['standardscaler', 'binarizer']
+    """
+    if not isinstance(fitted, Pipeline):
+        return make_pipeline(step, fitted)
+    return Pipeline([(type(step).__name__.lower(), step), *fitted.steps])
 
 
 def frozen(fitted: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zslearn.cli.data_options import describe_classes, is_in_words
 from zslearn.cli.main import LazyGroup
 from zslearn.cli.output import echo_json, echo_notes, format_table
 from zslearn.exceptions import InvalidInputError, ZslearnError
@@ -22,6 +23,7 @@ CHECK_EPILOG = """\b
 Examples:
   zslearn data check animals signatures.csv
   zslearn data check my_store signatures.csv
+  zslearn data check tickets.store classes.csv
   zslearn data check X.csv signatures.csv --labels y.csv
 """
 COLUMNS = {"name": "class", "samples": "samples", "signature": "signature", "role": ""}
@@ -39,7 +41,8 @@ _SHOWN = 10
 def check(source: str, signatures: str, labels: str | None, as_json: bool) -> None:
     """Compare the samples of SOURCE with the classes of SIGNATURES.
 
-    SOURCE is a store, a data set or a file of features; SIGNATURES a table, .csv or .npz. Shows
+    SOURCE is a store, a data set or a file of features; SIGNATURES a table, .csv or .npz, or names
+    and descriptions of the classes, which are encoded. Shows
     which classes have samples, signatures or both, classes that nothing tells apart, dimensions
     that never vary, and unseen classes that networks pretrained on ImageNet have seen. Exit code 1
     if samples have no signature.
@@ -47,7 +50,7 @@ def check(source: str, signatures: str, labels: str | None, as_json: bool) -> No
     from zslearn.evaluation import report_classes
 
     try:
-        table = _read_table(signatures)
+        table = _read_table(signatures, source)
         found = _labels(source, labels, table)
     except ZslearnError:
         if _are_swapped(source, signatures, labels):
@@ -68,10 +71,17 @@ def check(source: str, signatures: str, labels: str | None, as_json: bool) -> No
         )
 
 
-def _read_table(path: str) -> Signatures:
+def _read_table(path: str, source: str) -> Signatures:
+    """Read a class table; one in words is encoded as the samples of a store were."""
     from zslearn.datasets.table import read_noted_signatures
+    from zslearn.encoders import Store, is_store
 
-    table, notes = read_noted_signatures(path)
+    try:
+        table, notes = read_noted_signatures(path)
+    except ZslearnError:
+        if not is_in_words(path):
+            raise
+        return describe_classes(path, Store.open(source).encoder if is_store(source) else None)
     echo_notes(path, notes)
     return table
 

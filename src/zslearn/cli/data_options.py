@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zslearn.datasets import ClassSplit, ZeroShotDataset
-
+    from zslearn.encoders import Encoder, EncoderIdentity
+    from zslearn.signatures import Signatures
 
 OWN_FILES = ("features", "labels", "signatures")
 _LARGE = 50 * 2**20
@@ -36,6 +37,8 @@ class Source:
         With a path the name of the feature file, otherwise a file of features.
     labels, signatures : str or None
         Files, or the label column of the features.
+    classes : str or None
+        Names and descriptions of the classes, in place of signatures.
     semantics : tuple of str
         Semantic spaces; several are joined.
     split : str or None
@@ -50,6 +53,7 @@ class Source:
     features: str | None
     labels: str | None
     signatures: str | None
+    classes: str | None
     semantics: tuple[str, ...]
     split: str | None
     unseen: tuple[str, ...]
@@ -100,6 +104,10 @@ class Source:
     def _load_files(self) -> ZeroShotDataset:
         """Read one's own files, and say how, or which of them were swapped."""
         files = [str(getattr(self, name)) for name in OWN_FILES]
+        if self.classes is not None:
+            own = self._read([*files[:2], describe_classes(self.classes, None)])
+            echo_notes(files[0], own.extra["notes"])
+            return own
         try:
             own = self._read(files)
         except ZslearnError:
@@ -116,7 +124,7 @@ class Source:
         echo_notes(files[2], own.extra["signature_notes"])
         return own
 
-    def _read(self, files: list[str]) -> ZeroShotDataset:
+    def _read(self, files: list[Any]) -> ZeroShotDataset:
         from zslearn.datasets.table import read_own_data
 
         return read_own_data(*files, unseen=list(self.unseen) or None, ignore=self.ignore)
@@ -132,27 +140,39 @@ class Source:
         return len(own.y) > 1
 
     def _load_store(self) -> ZeroShotDataset:
-        """Join the vectors of a store of pictures with the signatures of their classes."""
+        """Join the vectors of a store with the signatures of their classes."""
         from dataclasses import replace
 
         from zslearn.datasets.table import read_own_data
         from zslearn.encoders import Store
 
         store = Store.open(str(self.path))
+        of_texts = store.encoder is not None and store.encoder.kind == "text"
         if store.y is None:
+            what, remedy = ("pictures", "on a folder per class, or with --labels")
+            if of_texts:
+                what, remedy = "texts", "with --labels COLUMN"
             raise InvalidInputError(
-                f"the pictures of {self.path} have no classes; run zslearn features on a folder "
-                "per class, or with --labels."
+                f"the {what} of {self.path} have no classes; run zslearn features {remedy}."
             )
-        unseen = list(self.unseen) or None
-        own = read_own_data(store.X, store.y, str(self.signatures), unseen=unseen)
+        table: Any = str(self.signatures)
+        if self.classes is not None:
+            table = describe_classes(self.classes, store.encoder)
+        try:
+            own = read_own_data(store.X, store.y, table, unseen=list(self.unseen) or None)
+        except ZslearnError:
+            if self.signatures is not None and is_in_words(self.signatures):
+                raise InvalidInputError(
+                    f"{self.signatures} describes the classes in words; give it by --classes."
+                ) from None
+            raise
         echo_notes(str(self.signatures), own.extra["signature_notes"])
         return replace(
             own,
             features=str(store.encoder),
             source=str(self.path),
             image_files=store.samples.names,
-            extra={**own.extra, "encoder": store.encoder},
+            extra={**own.extra, "encoder": store.encoder, "texts": store.samples.texts},
         )
 
     def _joined(self, dataset: ZeroShotDataset) -> ZeroShotDataset:
@@ -168,12 +188,18 @@ class Source:
         table = table.normalized("l2-block")
         return replace(dataset, semantics={name: table, **dataset.semantics})
 
-    def _check_no_pictures(self) -> None:
-        """Say what to do with a folder of pictures that has not been encoded."""
+    def _check_not_encoded(self) -> None:
+        """Say what to do with a folder of pictures, or a table, that has not been encoded."""
         from zslearn.datasets.table import ENDINGS
         from zslearn.encoders.pictures import IMAGE_SUFFIXES
 
         root = Path(str(self.path))
+        if root.is_file() and root.suffix.lower() in ENDINGS:
+            raise InvalidInputError(
+                f"{root} is a table. If it holds texts, encode them by: zslearn features {root} "
+                "--text COLUMN --labels COLUMN --out STORE, and give that STORE; if it holds "
+                f"features, give it by --features {root}."
+            )
         endings = {path.suffix.lower() for path in root.rglob("*")} if root.is_dir() else set()
         if endings & IMAGE_SUFFIXES and not endings & set(ENDINGS):
             raise InvalidInputError(
@@ -182,26 +208,30 @@ class Source:
             )
 
     def _check_usage(self) -> None:
-        given = [name for name in OWN_FILES if getattr(self, name) is not None]
-        if self.path is None and len(given) < len(OWN_FILES):
+        if self.signatures is not None and self.classes is not None:
+            raise click.UsageError("give the classes by --signatures or by --classes, not by both")
+        given = [self.features, self.labels, self.signatures or self.classes]
+        if self.path is None and None in given:
             raise click.UsageError(
                 "give a data set PATH, or your own files by --features, --labels and --signatures"
             )
         if self._is_store():
-            if self.signatures is None or self.labels or self.features:
+            if (self.signatures or self.classes) is None or self.labels or self.features:
                 raise click.UsageError(
-                    "a store of pictures needs --signatures, and neither --features nor --labels"
+                    "a store made by zslearn features needs --signatures or --classes, and neither "
+                    "--features nor --labels"
                 )
             if self.semantics or self.split:
                 raise click.UsageError("--semantics and --split are for a data set PATH")
             return
-        if self.signatures and self._is_missing():
+        own = self.signatures or self.classes
+        if own and self._is_missing():
             raise MissingFileError(f"No such path: {self.path!r}; check the spelling.")
-        if self.path is not None and (self.labels or self.signatures or self.unseen):
-            self._check_no_pictures()
+        if self.path is not None and (self.labels or own or self.unseen):
+            self._check_not_encoded()
             raise click.UsageError(
-                "--labels, --signatures and --unseen are for your own files, without a PATH, and "
-                "--signatures for a store made by zslearn features"
+                "--labels, --signatures, --classes and --unseen are for your own files, without a "
+                "PATH, and --signatures and --classes for a store made by zslearn features"
             )
         if self.path is not None and self.ignore:
             raise click.UsageError("--ignore is for a table of your own, without a PATH")
@@ -223,6 +253,7 @@ def source_of(options: dict[str, Any]) -> Source:
         features=options.pop("features"),
         labels=options.pop("labels"),
         signatures=options.pop("signatures"),
+        classes=options.pop("classes"),
         semantics=names_in(options.pop("semantics")),
         split=options.pop("split"),
         unseen=names_in(options.pop("unseen")),
@@ -262,6 +293,13 @@ _OPTIONS = [
         "and no count as 1 and 0.",
     ),
     click.option(
+        "--classes",
+        metavar="FILE",
+        help="Your classes in words, in place of --signatures: a table of names and descriptions, "
+        "or a name per line. A text encoder makes the signatures: the one of the store for texts, "
+        "minilm for anything else.",
+    ),
+    click.option(
         "--unseen",
         metavar="NAME[,NAME]",
         help="Classes of your files that are not trained on. Default: those without a sample.",
@@ -273,6 +311,51 @@ _OPTIONS = [
         help="A column of your features that is no feature; repeatable.",
     ),
 ]
+
+
+def describe_classes(path: str, encoder: EncoderIdentity | None) -> Signatures:
+    """Make signatures of the classes that a file describes in words.
+
+    Parameters
+    ----------
+    path : str
+        Names and descriptions, or a name per line.
+    encoder : EncoderIdentity or None
+        What made the samples: texts and classes go through the same encoder.
+
+    Returns
+    -------
+    Signatures
+    """
+    from zslearn.encoders import read_descriptions
+    from zslearn.signatures import Signatures
+
+    texts = read_descriptions(path)
+    words = text_encoder_for(encoder)
+    click.echo(f"Encoding {len(texts)} classes with {words.identity} ...", err=True)
+    with warnings_as_lines():
+        return Signatures.from_texts(texts, words)
+
+
+def text_encoder_for(samples: EncoderIdentity | None) -> Encoder:
+    """Return what encodes classes: the encoder of the samples, its other half, or MiniLM."""
+    from zslearn.encoders import TextEncoder, encoder_of
+
+    if samples is not None and samples.kind == "text":
+        return encoder_of(samples)
+    if samples is not None and samples.model.startswith("open_clip:"):
+        return TextEncoder(samples.model)
+    return TextEncoder()
+
+
+def is_in_words(path: str) -> bool:
+    """Say whether a file describes classes, rather than giving numbers for them."""
+    from zslearn.encoders import read_descriptions
+
+    try:
+        return bool(read_descriptions(path))
+    except ZslearnError:
+        return False
 
 
 def remember_columns(model: Any, columns: Sequence[str]) -> None:

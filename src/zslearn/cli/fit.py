@@ -24,6 +24,7 @@ EPILOG = """\b
 Examples:
   zslearn fit --features X.csv --labels y.csv --signatures classes.csv --save model.zsl
   zslearn fit photos.store --signatures classes.csv --save model.zsl
+  zslearn fit tickets.store --classes classes.csv --save model.zsl
   zslearn fit animals --split standard --save model.zsl
   zslearn fit xlsa17/CUB --features effnet_lite0 --method eszsl --save cub.zsl
   zslearn fit animals --method auto -P time_budget=60 --save model.zsl
@@ -80,10 +81,10 @@ def fit(
     """Learn from samples of the seen classes and save the model.
 
     The data is PATH ("animals", a folder in the xlsa17 layout, a folder of your own), or a store
-    made by zslearn features with --signatures, or three
-    files of yours: features, labels and a table of class signatures. Classes of that table without
-    samples are the unseen ones, which the model will recognize all the same. Free parameters such
-    as λ are chosen by holding out seen classes.
+    made by zslearn features with --signatures or --classes, or three files of yours: features,
+    labels and a table of class signatures. Classes of that table without samples are the unseen
+    ones, which the model will recognize all the same. Free parameters such as λ are chosen by
+    holding out seen classes.
     """
     from zslearn.encoders import remember_encoder
     from zslearn.persistence import check_savable, save

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn._files import read_names
-from zslearn.cli.data_options import order_columns
+from zslearn._files import check_is_file, read_names
+from zslearn.cli.data_options import is_in_words, order_columns
 from zslearn.cli.main import warnings_as_lines
 from zslearn.cli.output import (
     check_target,
@@ -18,6 +18,7 @@ from zslearn.cli.output import (
     echo_notes,
     format_table,
     names_in,
+    printable,
     write_rows,
 )
 from zslearn.exceptions import (
@@ -29,7 +30,7 @@ from zslearn.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from zslearn.encoders import Sample, Store
+    from zslearn.encoders import EncoderIdentity, Sample, Store
     from zslearn.zero_shot import ZeroShotClassifier
 
 
@@ -37,11 +38,20 @@ Samples = tuple[list[Any], Any]
 
 
 def read_samples(
-    classifier: Any, model: str, paths: Sequence[str], ignore: Sequence[str]
+    classifier: Any,
+    model: str,
+    paths: Sequence[str],
+    ignore: Sequence[str] = (),
+    text: str | None = None,
 ) -> Samples:
     """Return the names of the samples, their row numbers where they have none, and features."""
-    from zslearn.encoders import Store, is_store
+    from zslearn.encoders import Store, encoder_of_model, is_store
 
+    identity = encoder_of_model(classifier)
+    if identity is not None and identity.kind == "text":
+        return _of_texts(classifier, identity, paths, ignore, text)
+    if text is not None:
+        raise click.UsageError(f"--text is for a model of texts, which {model} is not")
     if all(_is_of_pictures(path, classifier) for path in paths):
         return _encoded(classifier, model, paths)
     if len(paths) > 1:
@@ -51,6 +61,83 @@ def read_samples(
     if is_store(paths[0]):
         return _stored(classifier, Store.open(paths[0]))
     return _table(classifier, paths[0], ignore)
+
+
+def _of_texts(
+    classifier: Any,
+    identity: EncoderIdentity,
+    given: Sequence[str],
+    ignore: Sequence[str],
+    text: str | None,
+) -> Samples:
+    """Return vectors of texts: of a store, a table or a file with one per line, or typed here."""
+    from zslearn.encoders import Store, is_store
+
+    first = given[0]
+    if len(given) == 1 and is_store(first):
+        return _stored(classifier, Store.open(first))
+    if len(given) == 1 and _is_path(first):
+        check_is_file(first)
+        if _holds_features(first, text, classifier.n_features_in_):
+            return _table(classifier, first, ignore)
+        return _text_vectors(identity, _texts_in(first, text))
+    if text is not None:
+        raise click.UsageError("--text names a column of a table; give the table")
+    if any(map(_is_path, given)):
+        raise click.UsageError("give texts, or one table or store of them")
+    return _text_vectors(identity, [(one, one) for one in given])
+
+
+def _text_vectors(identity: EncoderIdentity, named: list[tuple[str, str]]) -> Samples:
+    """Encode texts; those that cannot be read are listed and left out."""
+    from zslearn.encoders import encoder_of
+    from zslearn.encoders.samples import text_problem
+
+    kept = []
+    for name, text in named:
+        problem = text_problem(text)
+        if problem is None:
+            kept.append((name, text))
+        else:
+            click.echo(f"Left out row {printable(name)}: {problem}", err=True)
+    if not kept:
+        raise InvalidInputError("there is no text to name: all of them are empty or damaged.")
+    names, texts = zip(*kept, strict=True)
+    with warnings_as_lines():
+        return list(names), encoder_of(identity).transform(list(texts))
+
+
+def _is_path(given: str) -> bool:
+    """Say whether an argument names a file rather than being a text."""
+    from zslearn.datasets.table import ENDINGS
+
+    if os.path.exists(given):
+        return True
+    return not any(map(str.isspace, given)) and Path(given).suffix.lower() in ENDINGS
+
+
+def _holds_features(path: str, text: str | None, n_features: int) -> bool:
+    """Say whether a file holds arrays, or as many columns of numbers as the model has features."""
+    from zslearn._tables import ENDINGS, read_table
+
+    ending = Path(path).suffix.lower()
+    if text is not None or ending not in ENDINGS:
+        return ending in (".npy", ".npz")
+    table = read_table(path)
+    return sum(not table.is_text(i) for i in range(len(table.columns))) >= n_features
+
+
+def _texts_in(path: str, text: str | None) -> list[tuple[str, str]]:
+    """Return names and texts of a table, or of a file with one text per line."""
+    from zslearn._tables import ENDINGS, read_table
+    from zslearn.encoders import read_texts
+
+    if Path(path).suffix.lower() in ENDINGS:
+        return [(sample.name, str(sample.content)) for sample in read_texts(path, text=text)]
+    if text is not None:
+        raise click.UsageError(f"--text names a column of a table, {', '.join(ENDINGS)}")
+    lines = read_table(path, header=False, delimiter="\n").texts(0)
+    return [(str(row), line) for row, line in enumerate(lines)]
 
 
 def _is_of_pictures(path: str, classifier: Any) -> bool:
@@ -151,6 +238,8 @@ EPILOG = """\b
 Examples:
   zslearn predict model.zsl new.csv
   zslearn predict model.zsl photo.jpg --top 3
+  zslearn predict model.zsl "Where is my card?" --top 3
+  zslearn predict model.zsl new.csv --text text
   zslearn predict model.zsl new.csv --candidates "zebra,otter,polar bear" --top 2
   zslearn predict calibrated.zsl new.csv --reject "none of these"
   zslearn predict model.zsl new.npy --add-classes more.csv --top 5 --out answers.csv
@@ -167,8 +256,9 @@ Examples:
     "--add-classes",
     metavar="FILE",
     help="New classes: a table with the model's dimensions as columns, in any order, one line per "
-    "class; no refit.",
+    "class; or, where a text encoder made the signatures, names and descriptions. No refit.",
 )
+@click.option("--text", metavar="COLUMN", help="The column of the texts, for a model of texts.")
 @click.option(
     "--reject",
     metavar="LABEL",
@@ -191,11 +281,12 @@ def predict(
 ) -> None:
     """Name SAMPLES with the model in the file MODEL.
 
-    SAMPLES are pictures or folders of them, for a model that was trained on pictures; or a store
-    made by zslearn features; or a table (.csv, .tsv, .jsonl, .xlsx, .parquet) or .npy or .npz file,
-    one sample per row, where a first column of text is taken for the samples' names. By default
-    every class with a signature may be answered. Scores compare within a row; their scale depends
-    on the method.
+    SAMPLES are pictures or folders of them, for a model that was trained on pictures; texts, a
+    table with a column of them or a file with one per line, for a model that was trained on texts;
+    or a store made by zslearn features; or a table (.csv, .tsv, .jsonl, .xlsx, .parquet) or .npy or
+    .npz file of features, one sample per row, where a first column of text is taken for the
+    samples' names. By default every class with a signature may be answered. Scores compare within a
+    row; their scale depends on the method.
     """
     check_target(out)
     if reject is not None and top > 1:
@@ -203,7 +294,7 @@ def predict(
     classifier = _load_classifier(model, samples)
     if options["add_classes"]:
         _add_classes(classifier, options["add_classes"])
-    names, X = read_samples(classifier, model, samples, options["ignore"])
+    names, X = read_samples(classifier, model, samples, options["ignore"], options["text"])
     candidates = _candidates(classifier, options)
     what = "1 sample" if len(X) == 1 else f"{len(X)} samples"
     click.echo(f"Naming {what} among {len(candidates)} classes ...", err=True)
@@ -223,6 +314,8 @@ def predict(
 
 
 def _load_classifier(path: str, samples: Sequence[str]) -> Any:
+    from zslearn.encoders import remember_encoder
+    from zslearn.encoders.base import split_encoder
     from zslearn.persistence import load
 
     try:
@@ -234,6 +327,9 @@ def _load_classifier(path: str, samples: Sequence[str]) -> Any:
                 f"{samples[0]} {path}"
             ) from None
         raise
+    encoder, classifier = split_encoder(classifier)
+    if encoder is not None:  # a pipeline: what follows its encoder takes vectors
+        remember_encoder(classifier, encoder.known_identity)
     if not hasattr(classifier, "signatures_"):
         raise InvalidInputError(
             f"{path} holds a {type(classifier).__name__}, which names no classes; save a "
@@ -256,13 +352,18 @@ def _add_classes(classifier: ZeroShotClassifier, path: str) -> None:
     """Add the classes of a table; its columns are matched with the model's by their names."""
     from zslearn._files import naming
     from zslearn.datasets.table import read_noted_signatures
-    from zslearn.signatures import Signatures
+    from zslearn.encoders import describe_classes, read_descriptions, text_encoder_of
 
-    table, notes = read_noted_signatures(path)
+    if text_encoder_of(classifier.signatures_) is not None and is_in_words(path):
+        with naming(path), warnings_as_lines():
+            table = describe_classes(read_descriptions(path), classifier.signatures_)
+        notes: tuple[str, ...] = ()
+    else:
+        table, notes = read_noted_signatures(path)
     echo_notes(path, notes)
     with naming(path):
         if classifier.signatures_.names.dtype.kind in "iu" and table.names.dtype.kind == "U":
-            table = Signatures(_whole_numbers(table.names), table.vectors, table.dimensions)
+            table = table.renamed(dict(zip(table, _whole_numbers(table.names), strict=True)))
         classifier.add_classes(table)
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         encoder_of,
         encoder_of_model,
         remember_encoder,
+        split_encoder,
     )
     from zslearn.encoders.building import build_store
     from zslearn.encoders.image_encoder import ImageEncoder
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from zslearn.encoders.registry import Model, encoder_names, register_encoder
     from zslearn.encoders.samples import Sample, find_pictures, read_descriptions, read_texts
     from zslearn.encoders.store import Samples, Store, is_store, write_store
-    from zslearn.encoders.text_encoder import TextEncoder
+    from zslearn.encoders.text_encoder import TextEncoder, describe_classes, text_encoder_of
     from zslearn.encoders.word_search import Match, MatchedSignatures
     from zslearn.encoders.word_vectors import match_word_vectors
     from zslearn.encoders.wordnet import match_wordnet
@@ -36,6 +37,7 @@ __all__ = [
     "Store",
     "TextEncoder",
     "build_store",
+    "describe_classes",
     "encoder_names",
     "encoder_of",
     "encoder_of_model",
@@ -47,6 +49,8 @@ __all__ = [
     "read_texts",
     "register_encoder",
     "remember_encoder",
+    "split_encoder",
+    "text_encoder_of",
     "write_store",
 ]
 
@@ -65,6 +69,7 @@ __getattr__, __dir__ = lazy_names(
         "Store": "store",
         "TextEncoder": "text_encoder",
         "build_store": "building",
+        "describe_classes": "text_encoder",
         "encoder_names": "registry",
         "encoder_of": "base",
         "encoder_of_model": "base",
@@ -76,6 +81,8 @@ __getattr__, __dir__ = lazy_names(
         "read_texts": "samples",
         "register_encoder": "registry",
         "remember_encoder": "base",
+        "split_encoder": "base",
+        "text_encoder_of": "text_encoder",
         "write_store": "store",
     },
 )

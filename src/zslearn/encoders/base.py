@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -11,6 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import Pipeline
 
 from zslearn._parameters import check_parameters
 from zslearn.core.threads import map_in_order, n_threads
@@ -119,6 +121,9 @@ class Encoder(TransformerMixin, BaseEstimator):
         give the same vectors.
     n_features : int
         Length of a vector.
+    identity_ : dict
+        The identity as `fit` found it. A model of other weights is refused afterwards, also when
+        the encoder comes from a file.
     """
 
     kind: ClassVar[Literal["image", "text"]]
@@ -154,9 +159,23 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     @property
     def opened(self) -> OpenedModel:
-        """The model behind the name."""
+        """The model behind the name; refused if it is not the one the encoder was fitted with."""
         check_parameters(self)
-        return open_model(self.kind, self.model, getattr(self, "preprocessing", None))
+        found = open_model(self.kind, self.model, getattr(self, "preprocessing", None))
+        stored = vars(self).get("identity_")
+        if stored is not None and stored["sha256"] != found.model.sha256:
+            raise InvalidInputError(
+                f"the encoder {EncoderIdentity.from_dict(stored)} is needed; here the model of "
+                f"that name has the SHA-256 {found.model.sha256[:12]}. Install the one that was "
+                "used."
+            )
+        return found
+
+    @property
+    def known_identity(self) -> EncoderIdentity:
+        """The identity, without opening the model where a fit or a file has noted it."""
+        stored = vars(self).get("identity_")
+        return self.identity if stored is None else EncoderIdentity.from_dict(stored)
 
     @property
     def block_size(self) -> int:
@@ -164,9 +183,15 @@ class Encoder(TransformerMixin, BaseEstimator):
         return self._batches_per_block * self.batch_size
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
-        """Check the parameters and open the model; there is nothing to learn."""
-        _ = self.opened
+        """Check the parameters, open the model and note which one it is: nothing is learned."""
+        vars(self).pop("identity_", None)
+        self.identity_ = self.identity.as_dict()
         return self
+
+    def check_learned(self) -> None:
+        """Refuse a file in which the identity of the encoder is damaged, or of another kind."""
+        if self.known_identity.kind != self.kind or self.known_identity.model != self.model:
+            raise InvalidInputError("the identity of the encoder is not that of its model")
 
     def transform(self, X: Any) -> Vectors:
         """Encode samples.
@@ -320,6 +345,31 @@ def encoder_of(identity: EncoderIdentity, **settings: Any) -> Encoder:
     return encoder
 
 
+def split_encoder(estimator: Any) -> tuple[Encoder | None, Any]:
+    """Return the encoder that a pipeline begins with, and the rest, which takes vectors.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A pipeline, or a fitted classifier around one; any other estimator has no encoder.
+
+    Returns
+    -------
+    encoder, rest : Encoder or None, estimator
+        Of a pipeline of two steps the rest is the second.
+    """
+    if isinstance(estimator, Pipeline) and isinstance(estimator.steps[0][1], Encoder):
+        (_, encoder), *rest = estimator.steps
+        return encoder, rest[0][1] if len(rest) == 1 else Pipeline(rest)
+    inner = vars(estimator).get("estimator_") if hasattr(estimator, "__dict__") else None
+    encoder, rest = (None, None) if inner is None else split_encoder(inner)
+    if encoder is None:
+        return None, estimator
+    bare = copy.copy(estimator)
+    bare.estimator_ = rest
+    return encoder, bare
+
+
 def remember_encoder(model: Any, identity: EncoderIdentity | None) -> None:
     """Keep the identity of the encoder with a fitted model; none for plain features."""
     if identity is not None:
@@ -329,9 +379,12 @@ def remember_encoder(model: Any, identity: EncoderIdentity | None) -> None:
 
 
 def encoder_of_model(model: Any) -> EncoderIdentity | None:
-    """Return the identity of the encoder a model was trained with, if it has one."""
+    """Return the identity of the encoder a model was trained with, or begins with, if any."""
     stored = getattr(model, "encoder_", None)
-    return None if stored is None else EncoderIdentity.from_dict(stored)
+    if stored is not None:
+        return EncoderIdentity.from_dict(stored)
+    encoder, _ = split_encoder(model)
+    return None if encoder is None else encoder.known_identity
 
 
 def _blocks(samples: Iterable[Any], size: int) -> Iterator[list[Any]]:

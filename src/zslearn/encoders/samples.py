@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -21,6 +20,7 @@ from zslearn._tables import (
     read_table,
 )
 from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn.signatures.new_classes import spell_out
 
 # More classes than this, and than half of the rows, are no labels.
 _MOST_CLASSES = 100
@@ -311,11 +311,6 @@ def read_descriptions(path: PathLike) -> dict[str, list[str]]:
             texts = {name: [] for name in read_names(path)}
             check_spelled_once(texts)
     return {name: given or [spell_out(name)] for name, given in texts.items()}
-
-
-def spell_out(name: str) -> str:
-    """Return a class name as one would say it: "polar bear" for "polar+bear"."""
-    return " ".join(re.split(r"[+_\s]+", name)).strip() or name
 
 
 def _described(path: PathLike) -> dict[str, list[str]]:

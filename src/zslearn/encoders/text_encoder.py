@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from zslearn._parameters import Constraint, Either, Instance, Whole
 from zslearn._tables import is_missing
-from zslearn.encoders.base import Encoder
+from zslearn.encoders.base import Encoder, EncoderIdentity, encoder_of
+from zslearn.encoders.onnx_models import MINILM
 from zslearn.encoders.registry import Vectors
 from zslearn.encoders.samples import text_problem
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, ZslearnWarning
+from zslearn.signatures import Signatures
+
+MINILM_DIMENSIONS = tuple(f"minilm{i}" for i in range(384))
 
 
 class TextEncoder(Encoder):
@@ -138,6 +142,53 @@ class TextEncoder(Encoder):
                 ZslearnWarning,
                 stacklevel=3,
             )
+
+
+def text_encoder_of(signatures: Signatures) -> EncoderIdentity | None:
+    """Return the identity of the text encoder that made a class table; None if none did.
+
+    A table knows its encoder. One that was read from CSV does not, but the dimensions of MiniLM
+    are known by their names.
+    """
+    if signatures.encoder is not None:
+        return EncoderIdentity.from_dict(signatures.encoder)
+    if signatures.dimensions == MINILM_DIMENSIONS:
+        return EncoderIdentity("minilm", MINILM.weights, kind="text")
+    return None
+
+
+def describe_classes(
+    texts: Mapping[Any, str | Sequence[str]], signatures: Signatures
+) -> Signatures:
+    """Make signatures of new classes from texts, by the encoder that made a class table.
+
+    Parameters
+    ----------
+    texts : mapping of class to str or sequence of str
+        One or several texts per class.
+    signatures : Signatures
+        The table that the classes are to be added to.
+
+    Returns
+    -------
+    Signatures
+        Of the new classes, with the dimensions of the table.
+    """
+    identity = text_encoder_of(signatures)
+    if identity is None:
+        name = next(iter(texts))
+        raise InvalidInputError(
+            f"class {name!r} is given by a text, and the signatures were not made by a text "
+            f"encoder; give it a vector of {signatures.n_dimensions} numbers."
+        )
+    made = Signatures.from_texts(texts, encoder_of(identity))
+    return Signatures(
+        made.names,
+        made.vectors,
+        signatures.dimensions,
+        encoder=made.encoder,
+        texts=made.texts,
+    )
 
 
 def _no_text(row: int, value: Any) -> InvalidTypeError:

@@ -21,6 +21,7 @@ from zslearn._parameters import (
     facts_of,
 )
 from zslearn._pipelines import features_of, last_step, steps_before
+from zslearn.encoders.base import split_encoder
 from zslearn.exceptions import InvalidInputError
 from zslearn.persistence.trusted import estimator_name
 from zslearn.signatures import Signatures
@@ -209,6 +210,7 @@ def _check_classes(model: Any) -> None:
 def _answers(model: Any) -> NDArray[Any]:
     """Return what a model says of a few samples."""
     rng = np.random.default_rng(0)
+    _, model = split_encoder(model)  # weights may be elsewhere; vectors are tried
     if estimator_name(model) == "ImageSegmenter":
         return np.asarray(model.predict(rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)))
     steps, last = steps_before(model), last_step(model)

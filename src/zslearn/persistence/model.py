@@ -164,6 +164,7 @@ class Encoder:
             "vectors": self.encode(value.vectors, f"{where}.vectors"),
             "dimensions": list(value.dimensions),
             "blocks": [[name, part.start, part.stop] for name, part in value.blocks.items()],
+            **_wording(value),
         }
 
     def _sparse(self, value: Any, where: str) -> Any:
@@ -207,6 +208,13 @@ class Encoder:
     def _attributes(self, values: dict[str, Any], where: str) -> dict[str, Any]:
         # In order, so that equal models give equal bytes however they came about.
         return {key: self.encode(values[key], f"{where}.{key}") for key in sorted(values)}
+
+
+def _wording(table: Signatures) -> dict[str, Any]:
+    """Return which encoder made a table, and from which texts, where that is known."""
+    encoder = {} if table.encoder is None else {"encoder": dict(table.encoder)}
+    texts = [[name, list(given)] for name, given in table.texts.items()]
+    return encoder | ({"texts": texts} if texts else {})
 
 
 def _refused(where: str, value: object) -> InvalidTypeError:
@@ -313,7 +321,15 @@ class Decoder:
     def _signatures(self, node: Any) -> Signatures:
         blocks = {name: slice(start, stop) for name, start, stop in node["blocks"]}
         names, vectors = self.decode(node["names"]), self.decode(node["vectors"])
-        table = Signatures(names, vectors, node["dimensions"], blocks=blocks)
+        texts = dict(node.get("texts", ()))
+        table = Signatures(
+            names,
+            vectors,
+            node["dimensions"],
+            blocks=blocks,
+            encoder=node.get("encoder"),
+            texts=texts,
+        )
         if table.vectors.dtype != vectors.dtype or table.names.dtype != names.dtype:
             raise InvalidInputError("the signatures are stored in another type than save writes")
         self._tables.append(table)

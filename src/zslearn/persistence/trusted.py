@@ -18,11 +18,13 @@ ESTIMATORS = {
     "AverageClassifier": "zslearn.zero_shot.auto.average:AverageClassifier",
     "CalibratedStacking": "zslearn.zero_shot:CalibratedStacking",
     "ConvSemanticAutoencoder": "zslearn.zero_shot.deep:ConvSemanticAutoencoder",
+    "ImageEncoder": "zslearn.encoders:ImageEncoder",
     "ImageSegmenter": "zslearn.cluster:ImageSegmenter",
     "SemanticAutoencoder": "zslearn.autoencoder:SemanticAutoencoder",
     "SemanticAutoencoderCV": "zslearn.autoencoder:SemanticAutoencoderCV",
     "SignedRoot": "zslearn.zero_shot.auto.signed_root:SignedRoot",
     "SupervisedKMeans": "zslearn.cluster:SupervisedKMeans",
+    "TextEncoder": "zslearn.encoders:TextEncoder",
 }
 # Estimators of scikit-learn whose fitted state is numbers, text and arrays, by module.
 SCIKIT_LEARN = {
@@ -71,6 +73,7 @@ RECORDS = {
     "Moments": "zslearn.core.moments:Moments",
     "Novelty": "zslearn.core.posterior_prototypes:Novelty",
     "PairMoments": "zslearn.core.moments:PairMoments",
+    "Preprocessing": "zslearn.encoders:Preprocessing",
     "PrototypeSpace": "zslearn.core.posterior_prototypes:PrototypeSpace",
     "SeenUnseenCurve": "zslearn.metrics:SeenUnseenCurve",
     "Statistics": "zslearn.cluster:Statistics",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,35 @@ def ordered_row(name: object, row: Any, dimensions: Sequence[str]) -> list[Any]:
             f"{listed(sorted(differing, key=str))}."
         )
     return [row[dimension] for dimension in dimensions]
+
+
+def checked_encoder(encoder: Any) -> Mapping[str, Any] | None:
+    """Return the identity of a text encoder, which must have a name and a checksum."""
+    if encoder is None:
+        return None
+    known = isinstance(encoder, Mapping) and all(
+        isinstance(encoder.get(key), str) for key in ("model", "sha256")
+    )
+    if not known:
+        raise InvalidTypeError(
+            f"encoder must be what EncoderIdentity.as_dict() gives, or None; got {encoder!r:.80}."
+        )
+    return MappingProxyType(dict(encoder))
+
+
+def checked_texts(texts: Any, labels: Sequence[object]) -> dict[Any, tuple[str, ...]]:
+    """Return the texts of classes, each of which must be in the table."""
+    if not isinstance(texts, Mapping):
+        raise InvalidTypeError(f"texts must be {{class: texts}}; got {type(texts).__name__}.")
+    strange = set(texts) - set(labels)
+    if strange:
+        raise InvalidInputError(f"texts names {strange.pop()!r}, which is none of the classes.")
+    found = {
+        name: (given,) if isinstance(given, str) else tuple(given) for name, given in texts.items()
+    }
+    for given in found.values():
+        check_text(given, "text of a class")
+    return found
 
 
 def check_new_rows(rows: Mapping[Any, Any], n_dimensions: int) -> None:

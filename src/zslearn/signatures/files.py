@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import tokenize
 import zipfile
 import zlib
@@ -123,8 +124,8 @@ def write_csv(
 
 def read_npz(
     path: PathLike,
-) -> tuple[NDArray[Any], NDArray[Any], list[str] | None, dict[str, slice] | None]:
-    """Return names, vectors, dimensions and blocks."""
+) -> tuple[NDArray[Any], NDArray[Any], list[str] | None, dict[str, Any]]:
+    """Return names, vectors, dimensions, and what else there is: blocks, encoder and texts."""
     with open(path, "rb") as file:
         if not zipfile.is_zipfile(file):
             raise InvalidInputError("This is not an .npz archive. Write one with to_npz.")
@@ -136,7 +137,27 @@ def read_npz(
             f"The archive lacks {' and '.join(missing)}; it holds {', '.join(arrays) or 'nothing'}."
         )
     dimensions = arrays["dimensions"].tolist() if "dimensions" in arrays else None
-    return arrays["names"], arrays["vectors"], dimensions, _blocks(arrays)
+    parts = {"blocks": _blocks(arrays), **_wording(arrays)}
+    return arrays["names"], arrays["vectors"], dimensions, parts
+
+
+def wording_of(encoder: Mapping[str, Any] | None, texts: Mapping[Any, Sequence[str]]) -> str:
+    """Return in JSON which encoder made a table and from which texts; nothing without them."""
+    if encoder is None and not texts:
+        return ""
+    pairs = [[name, list(given)] for name, given in texts.items()]
+    return json.dumps({"encoder": None if encoder is None else dict(encoder), "texts": pairs})
+
+
+def _wording(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Read what `wording_of` wrote."""
+    if "wording" not in arrays:
+        return {}
+    try:
+        stored = json.loads(str(arrays["wording"]))
+        return {"encoder": stored["encoder"], "texts": dict(stored["texts"])}
+    except (ValueError, TypeError, LookupError) as error:
+        raise InvalidInputError(f"The archive is damaged ({first_line(error)}).") from error
 
 
 def write_npz(
@@ -145,11 +166,14 @@ def write_npz(
     vectors: FloatArray,
     dimensions: Sequence[str],
     blocks: Mapping[str, slice],
+    wording: str = "",
 ) -> None:
     """Write plain arrays only, so that reading needs no pickle."""
+    more = {"wording": np.array(wording)} if wording else {}
     with replacing(path) as file:
         np.savez(
             file,
+            **more,
             names=names,
             vectors=vectors,
             dimensions=np.array(dimensions),

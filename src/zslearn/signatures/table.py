@@ -48,6 +48,11 @@ class Signatures(NewClasses):
     blocks : mapping of str to slice, default=None
         The semantic spaces that lie side by side, in order and covering every dimension; one
         block called ``"semantics"`` when not given.
+    encoder : mapping, default=None
+        What made the vectors from texts, as ``EncoderIdentity.as_dict()`` gives it; new classes
+        can then be given by a text.
+    texts : mapping of label to sequence of str, default=None
+        The texts of classes; some may have none.
 
     Attributes
     ----------
@@ -59,6 +64,10 @@ class Signatures(NewClasses):
         Names of the dimensions.
     blocks : mapping of str to slice
         Columns of each semantic space, read-only.
+    encoder : mapping or None
+        Identity of the text encoder that made the vectors; None if another thing did.
+    texts : mapping of label to tuple of str
+        The texts the vectors were made from, read-only.
 
     Examples
     --------
@@ -75,12 +84,23 @@ class Signatures(NewClasses):
     Signatures(3 classes × 3 dimensions: zebra, otter, ...)
     """
 
-    __slots__ = ("_in_order", "_row_of", "blocks", "dimensions", "names", "vectors")
+    __slots__ = (
+        "_in_order",
+        "_row_of",
+        "blocks",
+        "dimensions",
+        "encoder",
+        "names",
+        "texts",
+        "vectors",
+    )
 
     names: NDArray[Any]
     vectors: FloatArray
     dimensions: tuple[str, ...]
     blocks: Mapping[str, slice]
+    encoder: Mapping[str, Any] | None
+    texts: Mapping[Label, tuple[str, ...]]
     _row_of: dict[Label, int]
     _in_order: tuple[NDArray[Any], NDArray[np.intp]]
 
@@ -91,6 +111,8 @@ class Signatures(NewClasses):
         dimensions: Sequence[str] | None = None,
         *,
         blocks: Mapping[str, slice] | None = None,
+        encoder: Mapping[str, Any] | None = None,
+        texts: Mapping[Any, Sequence[str]] | None = None,
     ) -> None:
         checked = checks.checked_names(names)
         labels = checked.tolist()
@@ -102,6 +124,8 @@ class Signatures(NewClasses):
             "vectors": matrix,
             "dimensions": columns,
             "blocks": MappingProxyType(_checked_blocks(blocks, len(columns))),
+            "encoder": checks.checked_encoder(encoder),
+            "texts": MappingProxyType(checks.checked_texts(texts or {}, labels)),
             "_row_of": {label: row for row, label in enumerate(labels)},
         }
         for array in (checked, matrix):
@@ -164,11 +188,12 @@ class Signatures(NewClasses):
     def from_npz(cls, path: str | os.PathLike[str]) -> Signatures:
         """Read an ``.npz`` file with the arrays ``names`` and ``vectors``; nothing is unpickled.
 
-        ``dimensions``, ``block_names`` and ``block_stops``, which `to_npz` writes, may be missing.
+        ``dimensions``, ``block_names``, ``block_stops`` and ``wording``, which `to_npz` writes, may
+        be missing.
         """
         with naming(path):
-            names, vectors, dimensions, blocks = files.read_npz(path)
-            return cls(names, vectors, dimensions, blocks=blocks)
+            names, vectors, dimensions, parts = files.read_npz(path)
+            return cls(names, vectors, dimensions, **parts)
 
     @classmethod
     def one_hot(cls, labels: Iterable[Any]) -> Signatures:
@@ -188,7 +213,8 @@ class Signatures(NewClasses):
 
     def to_npz(self, path: str | os.PathLike[str]) -> None:
         """Write everything, blocks too, as an uncompressed ``.npz`` file that needs no pickle."""
-        files.write_npz(path, self.names, self.vectors, self.dimensions, self.blocks)
+        wording = files.wording_of(self.encoder, self.texts)
+        files.write_npz(path, self.names, self.vectors, self.dimensions, self.blocks, wording)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame: index = classes, columns = dimensions."""
@@ -293,7 +319,8 @@ class Signatures(NewClasses):
         Signatures(2 classes × 2 dimensions: polar bear, seal)
         """
         self.index_of(list(mapping))
-        return self._replace(names=[mapping.get(name, name) for name in self])
+        texts = {mapping.get(name, name): given for name, given in self.texts.items()}
+        return self._replace(names=[mapping.get(name, name) for name in self], texts=texts)
 
     def append(self, other: Signatures | Mapping[Any, Any]) -> Signatures:
         """Return the table with new classes added at the end.
@@ -315,7 +342,9 @@ class Signatures(NewClasses):
                 "Drop them first or give the new classes other names."
             )
         return self._replace(
-            names=[*self, *other], vectors=np.concatenate([self.vectors, other.vectors[:, columns]])
+            names=[*self, *other],
+            vectors=np.concatenate([self.vectors, other.vectors[:, columns]]),
+            texts={**self.texts, **other.texts},
         )
 
     def join(
@@ -398,13 +427,21 @@ class Signatures(NewClasses):
             measure = _zscore if how == "zscore-seen" else _minmax
             center, spread = measure(self.vectors[rows])
             with np.errstate(over="ignore"):  # the new table names a class that overflows
-                return self._replace(vectors=(self.vectors - center) / spread)
+                # A text that is encoded later would not be on this scale.
+                return self._replace(vectors=(self.vectors - center) / spread, encoder=None)
         blocks = self.blocks if how == "l2-block" else {}
         return self._replace(vectors=unit_length(self.vectors, self.names, blocks))
 
     def _replace(self, **changes: Any) -> Signatures:
         """Return the table with some of its parts replaced."""
-        parts = {"names": self.names, "vectors": self.vectors} | changes
+        parts = {
+            "names": self.names,
+            "vectors": self.vectors,
+            "encoder": self.encoder,
+            "texts": self.texts,
+        } | changes
+        kept = set(checks.label_list(parts["names"]))
+        parts["texts"] = {name: given for name, given in parts["texts"].items() if name in kept}
         return Signatures(**parts, dimensions=self.dimensions, blocks=self.blocks)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -423,7 +460,9 @@ class Signatures(NewClasses):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.names, self.vectors, self.dimensions, dict(self.blocks))
+        encoder = None if self.encoder is None else dict(self.encoder)
+        parts = (self.names, self.vectors, self.dimensions, dict(self.blocks))
+        return _rebuild, (*parts, encoder, dict(self.texts))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Signatures):
@@ -452,10 +491,15 @@ class Signatures(NewClasses):
 
 
 def _rebuild(
-    names: NDArray[Any], vectors: FloatArray, dimensions: tuple[str, ...], blocks: dict[str, slice]
+    names: NDArray[Any],
+    vectors: FloatArray,
+    dimensions: tuple[str, ...],
+    blocks: dict[str, slice],
+    encoder: dict[str, Any] | None = None,
+    texts: dict[Any, tuple[str, ...]] | None = None,
 ) -> Signatures:
     """Rebuild a table in another process."""
-    return Signatures(names, vectors, dimensions, blocks=blocks)
+    return Signatures(names, vectors, dimensions, blocks=blocks, encoder=encoder, texts=texts)
 
 
 def _checked_blocks(blocks: Mapping[str, slice] | None, n_dimensions: int) -> dict[str, slice]:

@@ -43,6 +43,7 @@ from zslearn.zero_shot.candidates import Candidates
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import (
     SIGNATURES,
+    as_rows,
     as_signatures,
     check_features,
     half_to_float32,
@@ -343,8 +344,9 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        new : Signatures or dict of name to vector
-            Classes that have no signature yet.
+        new : Signatures, or dict of name to vector or to texts
+            Classes that have no signature yet. Texts, one or several per class, are for signatures
+            that a text encoder made; it encodes them.
 
         Returns
         -------
@@ -357,8 +359,9 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
                 "a classifier with one-hot signatures knows its training classes only; pass "
                 "signatures= to add classes."
             )
+        rows = as_rows(new, self.signatures_)
         with _growing:
-            self.__dict__["signatures_"] = self.signatures_.append(new)
+            self.__dict__["signatures_"] = self.signatures_.append(rows)
         return self
 
     def encode(self, X: Any) -> NDArray:

@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from zslearn._declared import fitted, parameter
 from zslearn._parameters import Either, Instance, Number, Seed, Whole, check_parameters
-from zslearn._pipelines import frozen, last_step, replaced_last_step, steps_before
+from zslearn._pipelines import behind, frozen, last_step, replaced_last_step, steps_before
 from zslearn.core.confidence import MEASURES, RATIOS
 from zslearn.core.fitting import fit_method
+from zslearn.encoders.base import split_encoder
 from zslearn.model_selection import ClassKFold
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import CLASSIFIER, ZeroShotClassifier
@@ -218,10 +219,16 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
             The fitted classifier.
         """
         check_parameters(self)
+        encoder, rest = split_encoder(self.estimator)
+        if encoder is not None:
+            encoder = clone(encoder)
+            X = encoder.fit_transform(X)
         X, labels = self._validated(X, y, ensure_all_finite=self._finite())
-        self.estimator_ = clone(self.estimator).fit(X, labels)
+        fitted = clone(rest).fit(X, labels)
+        # Folds and the fit see vectors; what is raw is encoded once, here and before answers.
+        self.estimator_ = fitted if encoder is None else behind(encoder, fitted)
         self.seen_classes_ = self._classifier.seen_classes_
-        self.fit_calibration(X, labels)
+        self._calibrate(X, labels)
         return self
 
     def fit_calibration(self, X: Any, y: NDArray) -> CalibratedStacking:
@@ -240,7 +247,13 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
             With all learned attributes except `estimator_` set.
         """
         check_parameters(self)
-        X = X.to_numpy() if hasattr(X, "columns") else X
+        encoder, _ = split_encoder(self.estimator)
+        if encoder is not None:
+            X = encoder.transform(X)
+        self._calibrate(X.to_numpy() if hasattr(X, "columns") else X, y)
+        return self
+
+    def _calibrate(self, X: Any, y: NDArray) -> None:
         folds, posterior = with_better_seen(
             list(self._folds(X, y)), None if is_auto(self.gamma) else float(self.gamma)
         )
@@ -249,7 +262,6 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
         self._choose_gamma(folds)
         self._fit_temperature(folds)
         self._fit_threshold(folds)
-        return self
 
     def frozen(self) -> CalibratedStacking:
         """Return an unfitted copy with all that was learned on folds as numbers.
@@ -276,8 +288,10 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
 
     def scorer(self) -> Scorer:
         """Return the scorer of the classifier, behind its steps and less the bias."""
-        steps = steps_before(self.estimator_)
-        inner = Stepped(self._classifier.scorer(), steps, InputGuard.of(self, self._finite()))
+        encoder, rest = split_encoder(self.estimator_)
+        guard = InputGuard.of(self, self._finite())
+        inner = Stepped(self._classifier.scorer(), steps_before(rest), guard)
+        inner = inner if encoder is None else Stepped(inner, (encoder,))
         return Biased(inner, self.gamma_, self.seen_classes_)
 
     @property
@@ -320,7 +334,9 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
         n_folds = self._n_folds(np.unique(y)) if wanted else 0
         if n_folds:
             # Parameters that the fit on all training data chose are not chosen again in every fold.
-            prototype = frozen(self.estimator_) if hasattr(self, "estimator_") else self.estimator
+            fitted = hasattr(self, "estimator_")
+            _, rest = split_encoder(self.estimator_ if fitted else self.estimator)
+            prototype = frozen(rest) if fitted else rest
             folds = ClassKFold(
                 n_folds, shuffle=True, holdout=self.holdout, random_state=self.random_state
             )

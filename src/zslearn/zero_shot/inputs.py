@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from zslearn._parameters import Constraint, check_value
+from zslearn.encoders.text_encoder import describe_classes
 from zslearn.exceptions import (
     InvalidInputError,
     InvalidTypeError,
@@ -41,6 +43,27 @@ def as_signatures(table: Any) -> Signatures:
     return (
         Signatures.from_dict(table) if isinstance(table, Mapping) else Signatures.from_frame(table)
     )
+
+
+def as_rows(new: Any, table: Signatures) -> Any:
+    """Return new classes with vectors; those given by texts are encoded as those of the table."""
+    if not isinstance(new, Mapping):
+        return new
+    described = [name for name, given in new.items() if _is_text(given)]
+    if not described:
+        return new
+    if len(described) < len(new):
+        other = next(name for name in new if name not in described)
+        raise InvalidInputError(
+            f"class {described[0]!r} is given by a text and class {other!r} is not; add those with "
+            "texts and those with vectors one after the other."
+        )
+    return describe_classes(new, table)
+
+
+def _is_text(given: Any) -> bool:
+    several = isinstance(given, list | tuple) and bool(given)
+    return isinstance(given, str) or (several and all(isinstance(text, str) for text in given))
 
 
 def is_cv(value: Any) -> bool:
@@ -97,6 +120,8 @@ def warn_if_shuffled(X: Any, y: Any) -> None:
 
 def one_row(x: Any) -> Any:
     """Return one sample as a matrix of one row, or refuse several; pandas keeps its names."""
+    if isinstance(x, str | Path):  # a text or a picture, for a classifier with an encoder
+        return [x]
     if hasattr(x, "index") and hasattr(x, "to_frame"):
         return x.to_frame().T
     if hasattr(x, "columns") and len(x) == 1:

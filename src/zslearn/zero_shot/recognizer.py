@@ -148,7 +148,15 @@ class Recognizer:
         """The signatures of the candidates, as they were given."""
         table = self._facts.table
         names = self.names.astype(str) if self._facts.one_hot else self.names
-        return Signatures(names, self._candidates.vectors, table.dimensions, blocks=table.blocks)
+        kept = set(names.tolist())
+        return Signatures(
+            names,
+            self._candidates.vectors,
+            table.dimensions,
+            blocks=table.blocks,
+            encoder=table.encoder,
+            texts={name: texts for name, texts in table.texts.items() if name in kept},
+        )
 
     def rank(self, X: Any, k: int = 5) -> Ranking:
         """Return the k best candidates of each sample.
