@@ -1,5 +1,7 @@
 """Rows for new classes: from texts, from one class, from several."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -29,7 +31,8 @@ def unit(vector):
 
 
 def test_texts_of_a_class_are_averaged_as_unit_vectors():
-    table = Signatures.from_texts({"cat": ["abc", "d e"], "dog": "abcdefgh"}, Lengths())
+    texts = {"cat": ["abc", "d e"], "dog": "abcdefgh"}
+    table = Signatures.from_texts(texts, Lengths(), names=False)
     assert_allclose(table["cat"], unit((unit([3, 1]) + unit([3, 2])) / 2))
     assert_allclose(table["dog"], unit([8, 1]))
     assert table.dimensions == ("characters", "words")
@@ -39,9 +42,50 @@ def test_texts_of_a_class_are_averaged_as_unit_vectors():
 def test_every_text_goes_into_every_template():
     encoder = Lengths()
     texts = {"cat": ["x", "y"], "dog": "z"}
-    table = Signatures.from_texts(texts, encoder, templates=["a {}", "the {}!"])
+    table = Signatures.from_texts(texts, encoder, templates=["a {}", "the {}!"], names=False)
     assert encoder.texts == ["a x", "the x!", "a y", "the y!", "a z", "the z!"]
     assert_allclose(table["dog"], unit(unit([3, 2]) + unit([6, 2])))
+
+
+def test_a_name_counts_as_much_as_all_texts_of_its_class():
+    encoder = Lengths()
+    texts = {"polar_bear": ["abc", "d e"], "Otter": "otter", "7": "abcd", "n02391049": "abcd"}
+    table = Signatures.from_texts(texts, encoder)
+    described = unit((unit([3, 1]) + unit([3, 2])) / 2)
+    assert_allclose(table["polar_bear"], unit(described + unit([10, 2])))
+    # A text that is the name, and names that are no words, add nothing.
+    assert encoder.texts == ["abc", "d e", "otter", "abcd", "abcd", "polar bear"]
+    assert_allclose(table["Otter"], unit([5, 1]))
+    assert_allclose(table.vectors[2], table.vectors[3])
+    assert table.texts["polar_bear"] == ("abc", "d e")
+
+
+def test_what_made_a_table_follows_it(tmp_path):
+    identity = {"model": "letters", "sha256": "0" * 64, "settings": {}, "kind": "text"}
+    table = Signatures(["a", "b"], np.eye(2), encoder=identity, texts={"a": ["one", "two"]})
+    table.to_npz(tmp_path / "table.npz")
+    again = Signatures.from_npz(tmp_path / "table.npz")
+    for kept in (again, pickle.loads(pickle.dumps(table)), table.normalized("l2")):
+        assert (dict(kept.encoder), dict(kept.texts)) == (identity, {"a": ("one", "two")})
+    assert dict(table.renamed({"a": "c"}).texts) == {"c": ("one", "two")}
+    assert dict(table.drop(["a"]).texts) == {}
+    more = table.append(Signatures(["c"], [[0, 1]], texts={"c": "three"}))
+    assert dict(more.texts) == {"a": ("one", "two"), "c": ("three",)}
+    assert table.normalized("zscore-seen", seen=["a", "b"]).encoder is None
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"encoder": "minilm"}, "encoder must be what EncoderIdentity.as_dict"),
+        ({"encoder": {"model": "minilm"}}, "encoder must be what EncoderIdentity.as_dict"),
+        ({"texts": ["one"]}, r"texts must be \{class: texts\}; got list"),
+        ({"texts": {"c": "one"}}, "texts names 'c', which is none of the classes"),
+    ],
+)
+def test_what_made_a_table_is_checked(parts, message):
+    with pytest.raises(ZslearnError, match=message):
+        Signatures(["a", "b"], np.eye(2), **parts)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +122,7 @@ def test_an_encoder_must_give_one_vector_per_text():
             return np.ones(2)
 
     with pytest.raises(InvalidInputError, match=r"shape \(2,\) for 1 texts"):
-        Signatures.from_texts({"cat": "x"}, Wrong())
+        Signatures.from_texts({"cat": "cat"}, Wrong())
     with pytest.raises(ZslearnError, match="must have the method transform; got str"):
         Signatures.from_texts({"cat": "x"}, "minilm")
 

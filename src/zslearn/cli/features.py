@@ -152,7 +152,8 @@ def _echo_troubles(made: Store, encoder: Encoder) -> None:
         first = (made.samples.texts or ())[cut[0]]
         click.echo(
             f"{len(cut)} of {len(made.samples)} texts are longer than the encoder reads; the rest "
-            f"of them is left out. The first is row {made.samples[cut[0]]}: {printable(first)[:40]!r}.",
+            f"of them is left out. The first is row {made.samples[cut[0]]}: "
+            f"{printable(first)[:40]!r}.",
             err=True,
         )
 

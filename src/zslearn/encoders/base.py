@@ -184,7 +184,7 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Check the parameters, open the model and note which one it is: nothing is learned."""
-        vars(self).pop("identity_", None)
+        self.__dict__.pop("identity_", None)
         self.identity_ = self.identity.as_dict()
         return self
 

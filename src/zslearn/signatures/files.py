@@ -169,7 +169,7 @@ def write_npz(
     wording: str = "",
 ) -> None:
     """Write plain arrays only, so that reading needs no pickle."""
-    more = {"wording": np.array(wording)} if wording else {}
+    more: dict[str, Any] = {"wording": np.array(wording)} if wording else {}
     with replacing(path) as file:
         np.savez(
             file,
