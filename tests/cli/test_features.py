@@ -86,7 +86,7 @@ def test_a_cluster_makes_the_same_bits(run, photos, store):
     arguments = ["--out", photos / "s", "--encoder", encoder, "--dask", "local"]
     result = run("features", photos / "seen", *arguments)
     assert result.exit_code == 0, result.output
-    for name in ("X.npy", "y.npy", "samples.json", "meta.json"):
+    for name in ("X.npy", "y.npy", "samples.jsonl", "meta.json"):
         assert (photos / "s" / name).read_bytes() == (store / name).read_bytes()
 
 
@@ -240,7 +240,7 @@ def test_a_model_without_an_encoder_takes_no_pictures(model, own, refused):
 def test_a_store_needs_signatures_and_classes(run, store, photos, refused):
     result = run("fit", store, "--save", photos / "m.zsl")
     assert result.exit_code == 2
-    assert "a store of pictures needs --signatures" in result.stderr
+    assert "a store made by zslearn features needs --signatures or --classes" in result.stderr
     encoder = f"onnx:{photos / 'net.onnx'}"
     one = next((photos / "seen").iterdir())
     run("features", one, "--out", photos / "bare", "--encoder", encoder)

@@ -237,7 +237,7 @@ def test_words_make_a_class_where_words_made_the_others(tmp_path, rows):
     [
         ("hf", "of the kind 'hf', and the model file does not say which"),
         ("open_clip", "of the kind 'open_clip'"),
-        ("attribute", "were not made by the text encoder 'minilm'"),
+        ("attribute", "were not made by a text encoder"),
     ],
 )
 def test_words_are_refused_with_the_reason_where_the_encoder_is_not_known(tmp_path, kind, reason):

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from tests.serve.process import running_server
+from tests.serve.test_texts import REQUESTS, fitted_on_texts
+from zslearn.persistence import save
 
 VENVS = Path(os.environ.get("ZSLEARN_CLIENTS", ".venv-clients")).absolute()
 SCRIPTS = Path(__file__).with_name("clients")
@@ -64,6 +66,20 @@ def test_the_client_of_triton(server, classifier, rows):
     assert found["error"][0] == "InferenceServerException"
     assert "shape [n, 10]" in found["error"][1]
     assert (found["unloaded"], found["loaded"]) == (False, True)
+
+
+def test_the_client_of_triton_sends_texts(tmp_path):
+    pytest.importorskip("tokenizers", reason="the extra text is not installed")
+    classifier = fitted_on_texts()
+    save(classifier, tmp_path / "made.zsl")
+    with running_server(tmp_path / "made.zsl", "--log", "errors") as server:
+        script = SCRIPTS / "triton_texts.py"
+        found = json.loads(run(venv("triton"), script, f"127.0.0.1:{server.port}", *REQUESTS))
+    assert found["inputs"][1] == {"name": "text", "datatype": "BYTES", "shape": [-1]}
+    wanted = classifier.predict(REQUESTS).tolist()
+    assert (found["names True"], found["names False"]) == (wanted, wanted)
+    assert np.allclose(found["scores"], classifier.decision_function(REQUESTS), atol=1e-5)
+    assert "text 1: the text is empty" in found["error"]
 
 
 def test_the_client_of_kserve(server, classifier, rows):

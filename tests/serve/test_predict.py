@@ -118,9 +118,7 @@ def test_wrong_rows_are_refused_in_one_line(client, content):
 
 def test_pictures_for_a_model_of_rows_are_refused_by_name(client):
     response = client.post("/predict", files={"image": b"anything"})
-    assert response.json()["error"] == (
-        "made was not trained on pictures; send it features, as rows."
-    )
+    assert response.json()["error"] == ("made was not trained on pictures; send it features.")
 
 
 def test_one_of_several_models_must_be_named(model_file, rows):

@@ -121,7 +121,8 @@ def _check_chosen(model: Any) -> None:
         if value is None or f"{name}_" in declared or constraint.allows(value):
             continue
         for one in value.values() if type(value) is dict else [value]:
-            check_value(f"{name}_", one, constraint)
+            if one is not None:  # too few classes to learn it
+                check_value(f"{name}_", one, constraint)
 
 
 def _check_shapes(model: Any) -> None:

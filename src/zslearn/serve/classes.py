@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from zslearn.encoders import TextEncoder
+from zslearn.encoders import describe_classes
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
 from zslearn.serve.models import ModelSlot, ServedModel, unknown_class
 from zslearn.serve.openapi import JSON, Operation, convert_body
@@ -27,7 +27,7 @@ class Vector(Struct, forbid_unknown_fields=True):
 
     vector: list[float] | dict[str, float]
 
-    def signature(self, model: ServedModel) -> Signatures:
+    def signature(self, model: ServedModel, name: str | int) -> Signatures:
         """Return the class as a table of one row."""
         dimensions = model.signatures.dimensions
         if len(self.vector) != len(dimensions):
@@ -36,7 +36,7 @@ class Vector(Struct, forbid_unknown_fields=True):
                 f"{len(self.vector)}. A class that differs little from another is "
                 '{"like": CLASS, "changes": {...}}.'
             )
-        return Signatures.from_dict({"new": self.vector}, dimensions)
+        return Signatures.from_dict({name: self.vector}, dimensions)
 
 
 class Like(Struct, forbid_unknown_fields=True):
@@ -45,13 +45,13 @@ class Like(Struct, forbid_unknown_fields=True):
     like: str | int
     changes: dict[str, float] = {}
 
-    def signature(self, model: ServedModel) -> Signatures:
+    def signature(self, model: ServedModel, name: str | int) -> Signatures:
         """Return the class as a table of one row."""
-        name = model.class_of(str(self.like))
-        if name not in model.recognizer.names:
-            raise RequestError(400, unknown_class(model, name).message)
+        other = model.class_of(str(self.like))
+        if other not in model.recognizer.names:
+            raise RequestError(400, unknown_class(model, other).message)
         table = model.signatures
-        known = str(self.like) if table.names.dtype.kind == "U" else name
+        known = str(self.like) if table.names.dtype.kind == "U" else other
         return table.like(known, self.changes, name=name)
 
 
@@ -60,14 +60,14 @@ class Words(Struct, forbid_unknown_fields=True):
 
     text: str | Annotated[list[str], Meta(min_length=1, max_length=MOST_TEXTS)]
 
-    def signature(self, model: ServedModel) -> Signatures:
+    def signature(self, model: ServedModel, name: str | int) -> Signatures:
         """Return the class as a table of one row."""
         if model.text_encoder is None:
             raise refuse(_why_no_words(model))
         texts = self.text if isinstance(self.text, list) else [self.text]
         if sum(map(len, texts)) > MOST_LETTERS:
             raise refuse(f"text must have at most {MOST_LETTERS} letters.")
-        return Signatures.from_texts({"new": texts}, TextEncoder(model.text_encoder))
+        return describe_classes({name: texts}, model.signatures)
 
 
 Way = Vector | Like | Words
@@ -79,11 +79,12 @@ def _why_no_words(model: ServedModel) -> str:
     if kind in OTHER_ENCODERS:
         return (
             f"the signatures of {model.name} come from a text encoder of the kind {kind!r}, and "
-            "the model file does not say which; encode the words with it and send vector."
+            "the model file does not say which; encode the words with it and send vector, or fit "
+            "the model again."
         )
     return (
-        f"the signatures of {model.name} were not made by the text encoder 'minilm', so words "
-        "cannot be compared with them; send vector, or like with changes."
+        f"the signatures of {model.name} were not made by a text encoder, so words cannot be "
+        "compared with them; send vector, or like with changes."
     )
 
 
@@ -94,13 +95,15 @@ def checked_name(model: ServedModel, name: str) -> str | int:
     return model.class_of(name)
 
 
-def read_signature(model: ServedModel, body: bytes) -> list[float]:
+def read_signature(model: ServedModel, name: str | int, body: bytes) -> list[float]:
     """Return the signature in a request.
 
     Parameters
     ----------
     model : ServedModel
         The model as it is now.
+    name : str or int
+        The class, whose name counts beside its texts.
     body : bytes
         JSON with one of `vector` (numbers, or one number per dimension by name), `like` (a class,
         with `changes` by dimension) and `text` (one or several, where the signatures of the model
@@ -120,7 +123,7 @@ def read_signature(model: ServedModel, body: bytes) -> list[float]:
     way = convert_body(document, WAYS[ways[0]])
     try:
         # The check that every table makes: length, numbers, no row of zeros where it matters.
-        vector: list[float] = way.signature(model).vectors[0].tolist()
+        vector: list[float] = way.signature(model, name).vectors[0].tolist()
     except InvalidTypeError as error:
         raise InvalidInputError(str(error)) from error
     return vector
@@ -190,7 +193,7 @@ def put(slot: ModelSlot, given: str, body: bytes) -> dict[str, Any]:
     """Add or change a class."""
     model = slot.model()
     name = checked_name(model, given)
-    created = slot.changes().put(name, read_signature(model, body))
+    created = slot.changes().put(name, read_signature(model, name, body))
     return {"name": name, "created": created, "n_classes": len(slot.model().recognizer)}
 
 

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from zslearn.core.nearest import best_columns
+from zslearn.encoders import Encoder
 from zslearn.encoders.pictures import decode_rgb
+from zslearn.encoders.samples import text_problem
 from zslearn.exceptions import InvalidInputError, UnknownClassError
 from zslearn.serve.models import VERSION, ServedModel
 from zslearn.serve.openapi import convert_body
@@ -241,6 +243,42 @@ def _allowed(model: ServedModel, candidates: str | Sequence[str]) -> Recognizer:
 
 
 FORMATS = ("JPEG", "PNG")
+MOST_LETTERS = 10_000
+
+
+def encode_texts(model: ServedModel, texts: Sequence[str]) -> NDArray[Any]:
+    """Turn texts into samples, in this thread.
+
+    Parameters
+    ----------
+    model : ServedModel
+        A model that knows its text encoder.
+    texts : sequence of str
+        Each of at most `MOST_LETTERS` letters; what the encoder does not read is left out.
+
+    Returns
+    -------
+    ndarray of shape (n_texts, n_features)
+    """
+    for number, text in enumerate(texts):
+        problem = text_problem(text)
+        if problem is not None:
+            raise refuse(f"text {number}: {problem}.")
+        if len(text) > MOST_LETTERS:
+            raise RequestError(
+                413, f"text {number} has {len(text)} letters, more than {MOST_LETTERS}."
+            )
+    return _encoder(model, "text").run_batch(texts).vectors
+
+
+def _encoder(model: ServedModel, kind: str) -> Encoder:
+    """Return the encoder of a model, if it is of a kind."""
+    if model.encoder is None or kind not in model.inputs:
+        what = "pictures" if kind == "image" else "texts"
+        raise refuse(
+            f"{model.name} was not trained on {what}; send it {' or '.join(model.inputs)}."
+        )
+    return model.encoder.opened
 
 
 def encode_pictures(model: ServedModel, files: Sequence[bytes], limits: Limits) -> NDArray[Any]:
@@ -259,9 +297,7 @@ def encode_pictures(model: ServedModel, files: Sequence[bytes], limits: Limits) 
     -------
     ndarray of shape (n_pictures, n_features)
     """
-    if model.encoder is None:
-        raise refuse(f"{model.name} was not trained on pictures; send it features.")
-    encoder = model.encoder.opened
+    encoder = _encoder(model, "image")
     vectors = []
     for number, content in enumerate(files):
         name = f"picture {number}" if len(files) > 1 else "the picture"
@@ -307,25 +343,25 @@ def infer(model: ServedModel, request: InferRequest, limits: Limits) -> Message:
 
 def read_samples(model: ServedModel, inputs: Any, limits: Limits) -> NDArray[Any]:
     """Return the samples of a request as the classifier takes them."""
-    takes = ["features"] if model.encoder is None else ["features", "image"]
-    if len(inputs) != 1 or next(iter(inputs)) not in takes:
+    if len(inputs) != 1 or next(iter(inputs)) not in model.inputs:
         raise refuse(
-            f"{model.name} takes one input, {' or '.join(takes)}; got {', '.join(inputs):.100}."
+            f"{model.name} takes one input, {' or '.join(model.inputs)}; got "
+            f"{', '.join(inputs):.100}."
         )
     [(name, array)] = inputs.items()
     return as_samples(model, name, array, limits)
 
 
 def as_samples(model: ServedModel, name: str, array: NDArray[Any], limits: Limits) -> NDArray[Any]:
-    """Return features, or pictures, as the classifier takes them."""
+    """Return features, pictures or texts as the classifier takes them."""
     if not len(array):
         raise refuse(f"{name} holds no samples.")
     if len(array) > limits.rows:
         raise RequestError(413, f"{name} holds {len(array)} samples, more than {limits.rows}.")
     if name == "image":
-        if model.encoder is None:
-            raise refuse(f"{model.name} was not trained on pictures; send it features, as rows.")
         return ready_rows(model, encode_pictures(model, _pictures(array), limits))
+    if name == "text":
+        return ready_rows(model, encode_texts(model, _texts(array)))
     return ready_rows(model, _features(model, array))
 
 
@@ -349,6 +385,16 @@ def _pictures(array: NDArray[Any]) -> list[bytes]:
     if array.dtype.kind != "O":
         raise refuse("image must be of type BYTES: encoded JPEG or PNG files.")
     return [_decoded(item) for item in array.ravel().tolist()]
+
+
+def _texts(array: NDArray[Any]) -> list[str]:
+    """Return the texts of a tensor."""
+    if array.dtype.kind != "O":
+        raise refuse("text must be of type BYTES: texts in UTF-8.")
+    try:
+        return [str(item, "utf-8") for item in array.ravel().tolist()]
+    except UnicodeDecodeError as error:
+        raise refuse("a text is not UTF-8.") from error
 
 
 def _decoded(item: bytes) -> bytes:

@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from zslearn._files import first_line
-from zslearn.encoders import Encoder, EncoderIdentity, encoder_of, encoder_of_model
+from zslearn.encoders import (
+    Encoder,
+    EncoderIdentity,
+    encoder_of,
+    encoder_of_model,
+    split_encoder,
+    text_encoder_of,
+)
 from zslearn.exceptions import (
     InvalidInputError,
     MissingFileError,
@@ -49,11 +56,9 @@ LOG = Kind(0x7A736C63, "the log of classes", "move it away to serve the classes 
 SLACK = 1000
 Name = str | int
 logger = logging.getLogger("zslearn.serve")
-# The one text encoder that names its dimensions and whose weights are known by their checksum.
-TEXT_ENCODER, TEXT_DIMENSIONS = "minilm", tuple(f"minilm{i}" for i in range(384))
 
 
-class PictureEncoder:
+class LazyEncoder:
     """The encoder of a model, opened when a process first needs it.
 
     An open encoder has threads, which worker processes cannot inherit.
@@ -70,7 +75,7 @@ class PictureEncoder:
     @cached_property
     def opened(self) -> Encoder:
         """The encoder; refused if its weights are not those the model was trained with."""
-        # Requests run in threads of their own; each encodes its pictures in the thread it has.
+        # Requests run in threads of their own; each encodes its samples in the thread it has.
         return encoder_of(self.identity, n_jobs=1)
 
 
@@ -90,8 +95,8 @@ class ServedModel:
         Length of a sample.
     columns : tuple of str
         Names of the features, if the model knows them.
-    encoder : PictureEncoder or None
-        What turns pictures into samples, if the model knows it.
+    encoder : LazyEncoder or None
+        What turns pictures or texts into samples, if the model knows it.
     prepare : callable or None
         The steps of a pipeline before the classifier.
     """
@@ -101,7 +106,7 @@ class ServedModel:
     recognizer: Recognizer
     n_features: int
     columns: tuple[str, ...] = ()
-    encoder: PictureEncoder | None = None
+    encoder: LazyEncoder | None = None
     prepare: Callable[[NDArray[Any]], NDArray[Any]] | None = None
 
     @property
@@ -112,7 +117,13 @@ class ServedModel:
     @property
     def text_encoder(self) -> str | None:
         """Name of the text encoder that made the signatures, if they say so."""
-        return TEXT_ENCODER if self.signatures.dimensions == TEXT_DIMENSIONS else None
+        identity = text_encoder_of(self.signatures)
+        return None if identity is None else identity.model
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """What a request may hold: features, and what the encoder takes."""
+        return ("features",) if self.encoder is None else ("features", self.encoder.identity.kind)
 
     def with_recognizer(self, recognizer: Recognizer) -> ServedModel:
         """Return the model with changed classes."""
@@ -141,7 +152,7 @@ def open_model(name: str, path: Path) -> ServedModel:
     -------
     ServedModel
     """
-    whole = load(path)
+    encoder, whole = split_encoder(load(path))
     steps, classifier = _parts(whole)
     if not hasattr(classifier, "signatures_"):
         raise InvalidInputError(
@@ -149,13 +160,15 @@ def open_model(name: str, path: Path) -> ServedModel:
             "zero-shot classifier."
         )
     identity = encoder_of_model(whole) or encoder_of_model(classifier)
+    if encoder is not None:  # a pipeline: what follows its encoder takes vectors
+        identity = encoder.known_identity
     return ServedModel(
         name,
         type(classifier).__name__,
         classifier.recognizer(),
         int(whole.n_features_in_),
         tuple(getattr(whole, "feature_columns_", ())),
-        None if identity is None else PictureEncoder(identity),
+        None if identity is None else LazyEncoder(identity),
         None if steps is None else steps.transform,
     )
 
@@ -462,7 +475,7 @@ class ModelShelf:
             slot.load()
 
     def warm(self) -> None:
-        """Open the encoders of pictures, in the process that will use them."""
+        """Open the encoders of samples, in the process that will use them."""
         for slot in self.slots.values():
             encoder = slot.model().encoder if slot.is_ready else None
             if encoder is not None:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any
 
 import numpy as np
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 from numpy.typing import NDArray
 from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -53,10 +53,11 @@ class Predict(Parameters, kw_only=True, forbid_unknown_fields=True):
     explain: bool | None = None
 
 
-class PredictRows(Predict, kw_only=True, forbid_unknown_fields=True):
-    """The same with rows of numbers; a single row need not be in a list."""
+class PredictSamples(Predict, kw_only=True, forbid_unknown_fields=True):
+    """The same with rows of numbers, or texts; a single one need not be in a list."""
 
-    rows: list[float | list[float]]
+    rows: list[float | list[float]] = field(default_factory=list)
+    texts: str | list[str] = field(default_factory=list)
 
 
 async def describe_server(request: Request) -> Response:
@@ -90,8 +91,7 @@ def metadata(model: ServedModel) -> dict[str, Any]:
     """Return the description of a model as the protocol has it."""
     n_dimensions = model.signatures.n_dimensions
     inputs = [("features", "FP32", [-1, model.n_features])]
-    if model.encoder is not None:
-        inputs.append(("image", "BYTES", [-1]))
+    inputs += [(kind, "BYTES", [-1]) for kind in model.inputs[1:]]
     outputs = [
         ("predict", "BYTES", [-1]),
         ("scores", "FP64", [-1, -1]),
@@ -234,7 +234,7 @@ async def _change(request: Request, change: Any) -> Response:
 
 
 async def predict(request: Request) -> Response:
-    """Answer rows of numbers, or pictures, in words."""
+    """Answer rows of numbers, texts or pictures in words."""
     server = server_of(request)
     limits = server.settings.limits
     body = await read_request(request)
@@ -247,10 +247,10 @@ async def predict(request: Request) -> Response:
 def answered(
     slot: ModelSlot, wanted: Predict, pictures: Sequence[bytes], limits: Limits
 ) -> dict[str, Any]:
-    """Return the answers to rows or pictures."""
+    """Return the answers to rows, texts or pictures."""
     model = slot.model()
-    samples = _objects(pictures) if pictures else _rows(wanted, model)
-    X = as_samples(model, "image" if pictures else "features", samples, limits)
+    kind, samples = ("image", _objects(pictures)) if pictures else _given(wanted, model)
+    X = as_samples(model, kind, samples, limits)
     options = Options.of(wanted)
     answer = Answer(model, X, options, limits)
     names, scores = (part.tolist() for part in answer.ranking)
@@ -294,7 +294,7 @@ async def _parts(headers: Headers, body: bytes) -> tuple[Predict, list[bytes]]:
         return Predict(), [body]
     if headers.get("content-type", "").startswith("multipart/form-data"):
         return await _form(headers, body)
-    return read_body(body, PredictRows), []
+    return read_body(body, PredictSamples), []
 
 
 async def _form(headers: Headers, body: bytes) -> tuple[Predict, list[bytes]]:
@@ -333,23 +333,25 @@ def _slot(shelf: ModelShelf, name: str | None) -> ModelSlot:
     return shelf.slot(name)
 
 
-def _rows(wanted: Predict, model: ServedModel) -> NDArray[Any]:
-    """Return rows of numbers as an array; a single row need not be in a list."""
-    rows = wanted.rows if isinstance(wanted, PredictRows) else []
-    if not rows:
-        raise refuse(
-            f'send {{"rows": [[...], ...]}}: lists of {model.n_features} numbers'
-            + (", or a picture." if model.encoder else ".")
-        )
+def _given(wanted: Predict, model: ServedModel) -> tuple[str, NDArray[Any]]:
+    """Return rows of numbers or texts as an array; a single one need not be in a list."""
+    rows, texts = getattr(wanted, "rows", []), getattr(wanted, "texts", [])
+    if bool(rows) == bool(texts):
+        ways = {"image": ", or a picture", "text": ', or {"texts": ["..."]}'}
+        other = "".join(ways[kind] for kind in model.inputs[1:])
+        raise refuse(f'send {{"rows": [[...], ...]}}: lists of {model.n_features} numbers{other}.')
+    if texts:
+        given = [texts] if isinstance(texts, str) else texts
+        return "text", _objects([text.encode(errors="surrogatepass") for text in given])
     try:
-        return np.atleast_2d(np.array(rows, dtype=np.float64))
+        return "features", np.atleast_2d(np.array(rows, dtype=np.float64))
     except ValueError as error:
         raise refuse("the rows are lists of different lengths.") from error
 
 
-def _objects(pictures: Sequence[bytes]) -> NDArray[Any]:
-    array = np.empty(len(pictures), dtype=object)
-    array[:] = pictures
+def _objects(items: Sequence[bytes]) -> NDArray[Any]:
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
     return array
 
 
@@ -387,6 +389,7 @@ FORM: Schema = {
     "properties": {"image": PICTURE, "model": TEXT, "top_k": TEXT},
 }
 CURL = """curl {base}/predict -d '{"rows": [[0.1, 0.2]], "top_k": 3}'
+curl {base}/predict -d '{"texts": ["Where is my card?"], "top_k": 3}'
 curl {base}/predict -F image=@photo.jpg"""
 MODEL, OF_VERSION = "/v2/models/{name}", "/v2/models/{name}/versions/{version}"
 REPOSITORY = "/v2/repository/models/{name}"
@@ -400,8 +403,8 @@ OPERATIONS = [
         "POST",
         "/predict",
         predict,
-        "Readable answers to rows of numbers or pictures.",
-        body={JSON: PredictRows, "multipart/form-data": FORM},
+        "Readable answers to rows of numbers, texts or pictures.",
+        body={JSON: PredictSamples, "multipart/form-data": FORM},
         example=CURL,
     ),
     Operation("GET", "/v2", describe_server, "Name, version and extensions."),

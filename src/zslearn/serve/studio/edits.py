@@ -15,13 +15,11 @@ from msgspec import Meta, Struct, field
 from numpy.typing import NDArray
 
 from zslearn._files import first_line
-from zslearn.encoders import TextEncoder
+from zslearn.encoders import describe_classes, text_encoder_of
 from zslearn.exceptions import InvalidInputError, did_you_mean
-from zslearn.serve.models import TEXT_DIMENSIONS, TEXT_ENCODER
 from zslearn.serve.responses import RequestError, refuse
 from zslearn.serve.studio.methods import SAE
 from zslearn.serve.studio.phrases import Vocabulary
-from zslearn.signatures import Signatures
 
 if TYPE_CHECKING:
     from zslearn.serve.studio.session import Session
@@ -381,11 +379,11 @@ class _Words(Edit, tag="words"):
     name: str = ""
 
     def made(self, session: Session) -> Edit:
-        one = None if self.id is None else read_described(session.kept, self.id)
-        row = described_row(session, self.text)
-        if one is not None:
-            return changed(session.kept, one, row)
-        return added(session.kept, read_name(session.kept, self.name), row)
+        if self.id is not None:
+            one = read_described(session.kept, self.id)
+            return changed(session.kept, one, described_row(session, one.name, self.text))
+        name = read_name(session.kept, self.name)
+        return added(session.kept, name, described_row(session, name, self.text))
 
 
 Kept = _Add | _SetRow | _Rename | _Delete | _Balance | _Reject | _Lam | _Method | _Compare
@@ -482,12 +480,12 @@ def phrase_row(session: Session, text: str) -> list[float]:
     return row
 
 
-def described_row(session: Session, text: str) -> list[float]:
+def described_row(session: Session, name: str, text: str) -> list[float]:
     """Return the signature that words describe: by the text encoder, or as a phrase."""
-    if session.collection.signatures.dimensions != TEXT_DIMENSIONS:
+    table = session.collection.signatures
+    if text_encoder_of(table) is None:
         return phrase_row(session, text)
     if not text.strip():
         raise refuse("text must be a description.")
-    table = Signatures.from_texts({"new": text}, TextEncoder(TEXT_ENCODER))
-    row: list[float] = table.vectors[0].tolist()
+    row: list[float] = describe_classes({name: text}, table).vectors[0].tolist()
     return row

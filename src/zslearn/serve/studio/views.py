@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn.encoders import text_encoder_of
 from zslearn.exceptions import InvalidInputError
-from zslearn.serve.models import TEXT_DIMENSIONS
 from zslearn.serve.responses import RequestError
 from zslearn.serve.studio.board import NONE
 from zslearn.serve.studio.charts import pack
@@ -277,7 +277,7 @@ def maps_of(session: Session) -> list[str]:
 
 def is_text(session: Session) -> bool:
     """Say whether classes can be described by sentences that a text encoder reads."""
-    return session.collection.signatures.dimensions == TEXT_DIMENSIONS
+    return text_encoder_of(session.collection.signatures) is not None
 
 
 def _check_sample(session: Session, number: int) -> None:
