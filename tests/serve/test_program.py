@@ -70,6 +70,9 @@ def test_a_server_from_start_to_end(model_file, classifier, rows, workers):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_changed_file_is_read_again_and_a_bad_one_is_not(model_file, data, workers):
     with running_server(model_file, "--workers", workers, start=installed) as server:
+        # A worker that starts later finds the file already changed and has nothing to read again.
+        while workers > 1 and len(READY.findall(server.log.read_text())) < workers:
+            time.sleep(0.05)
         before = names(server)
         good = model_file.read_bytes()
         model_file.with_name("bad").write_bytes(good[:-9])
