@@ -2,10 +2,13 @@ import io
 
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from starlette.testclient import TestClient
 
 from zslearn.encoders import ImageEncoder, remember_encoder
-from zslearn.persistence import save
+from zslearn.persistence import load, save
 from zslearn.serve import Limits, ServerSettings, create_app
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import PrototypeRegression, SAEClassifier
@@ -35,6 +38,17 @@ def named_client(tmp_path, data, make=SAEClassifier, **parameters):
     save(classifier, tmp_path / "made.zsl")
     app = create_app(ServerSettings({"made": tmp_path / "made.zsl"}))
     return classifier, TestClient(app, base_url="http://localhost")
+
+
+def test_a_pipeline_inside_a_pipeline_is_served(tmp_path, data, rows):
+    def make(table):
+        inner = make_pipeline(PCA(6), SAEClassifier(table, lam=1.0))
+        return make_pipeline(StandardScaler(), inner)
+
+    _, client = named_client(tmp_path, data, make)
+    whole = load(tmp_path / "made.zsl")
+    answers = ask(client, rows=rows.tolist())["answers"]
+    assert [one["class"] for one in answers] == whole.predict(rows).tolist()
 
 
 def test_a_single_row_is_explained(tmp_path, data, rows):

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from zslearn import __version__
-from zslearn.exceptions import ZslearnError, closest_name
+from zslearn.exceptions import ZslearnError, did_you_mean
 
 INTERRUPTED = 130
 
@@ -53,12 +53,10 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = closest_name(args[0], self.list_commands(ctx))
-            if near is None or args[0].startswith("-"):
+            hint = did_you_mean(args[0], self.list_commands(ctx))
+            if not hint or args[0].startswith("-"):
                 raise
-            raise click.UsageError(
-                f"No such command {args[0]!r}. Did you mean {near!r}?", ctx
-            ) from error
+            raise click.UsageError(f"No such command {args[0]!r}.{hint}", ctx) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; whatever the user can mend ends in one line and exit code 1."""

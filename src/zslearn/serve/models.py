@@ -9,14 +9,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
 from zslearn._files import first_line
+from zslearn._pipelines import features_of, last_step, steps_before
 from zslearn.encoders import (
     Encoder,
     EncoderIdentity,
@@ -153,7 +153,7 @@ def open_model(name: str, path: Path) -> ServedModel:
     ServedModel
     """
     encoder, whole = split_encoder(load(path))
-    steps, classifier = _parts(whole)
+    classifier = last_step(whole)
     if not hasattr(classifier, "signatures_"):
         raise InvalidInputError(
             f"{path} holds a {type(classifier).__name__}, which names no classes; serve a "
@@ -169,15 +169,8 @@ def open_model(name: str, path: Path) -> ServedModel:
         int(whole.n_features_in_),
         tuple(getattr(whole, "feature_columns_", ())),
         None if identity is None else LazyEncoder(identity),
-        None if steps is None else steps.transform,
+        partial(features_of, whole) if steps_before(whole) else None,
     )
-
-
-def _parts(model: Any) -> tuple[Any, Any]:
-    """Return the steps before the classifier, if there are any, and the classifier."""
-    if not isinstance(model, Pipeline):
-        return None, model
-    return (model[:-1] if len(model) > 1 else None), model[-1]
 
 
 class ChangedModel:

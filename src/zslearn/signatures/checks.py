@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zslearn.exceptions import InvalidInputError, InvalidTypeError, closest_name
+from zslearn.exceptions import InvalidInputError, InvalidTypeError, did_you_mean
 
 FloatArray = NDArray[np.float64]
 
@@ -201,8 +201,7 @@ def matching_columns(ours: tuple[str, ...], theirs: tuple[str, ...]) -> list[int
     place = {name: column for column, name in enumerate(theirs)}
     lacking = next((name for name in ours if name not in place), None)
     if lacking is not None:
-        near = closest_name(lacking, theirs)
-        hint = f"; the closest of theirs is {near!r}" if near is not None else ""
+        hint = did_you_mean(lacking, theirs, "; the closest of theirs is {!r}")
         raise InvalidInputError(f"The new classes lack the dimension {lacking!r}{hint}.")
     added = next((name for name in theirs if name not in ours), None)
     if added is not None:
