@@ -35,7 +35,7 @@ clf = CalibratedStacking(PrototypeRegression(table), max_rejected=0.05)
 clf.fit(animals.X[train], animals.y[train])
 answers = clf.predict(X, reject=True, reject_label="none of these")
 rejected = answers == "none of these"
-print(f"bias {clf.bias_:.0f}, temperature {clf.temperature_['all']:.0f}")
+print(f"bias {clf.gamma_:.0f}, temperature {clf.temperature_['all']:.0f}")
 for name, side in (("known", known), ("unknown", ~known)):
     print(f"{rejected[side].mean():.0%} of the samples of {name} animals are rejected")
 

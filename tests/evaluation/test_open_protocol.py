@@ -100,7 +100,7 @@ def test_evaluate_is_the_calibrated_classifier_by_hand(data, task):
     assert result.protocol == "open"
     assert result.method == "SAEClassifier"
     assert result.metrics["unknown_auroc"] == curve.auroc > 0.8
-    assert result.metrics["gamma"] == clf.bias_
+    assert result.metrics["gamma"] == clf.gamma_
     assert result.metrics["threshold"] == clf.threshold_["all"]
     np.testing.assert_array_equal(result.rejection.thresholds, curve.thresholds)
     assert "rejection" not in result.as_dict()

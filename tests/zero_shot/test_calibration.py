@@ -253,3 +253,12 @@ def test_refuses_wrong_choices(data, changes, message):
 def test_refuses_an_ordinary_classifier(data):
     with pytest.raises(InvalidInputError, match=r"estimator must be a zero-shot .*got SVC"):
         CalibratedStacking(SVC()).fit(data.X, data.y)
+
+
+def test_the_old_name_of_the_bias_warns():
+    data = make_zero_shot(random_state=0)
+    seen = data.rows(data.split("standard").seen)
+    clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), cv=2)
+    clf.fit(data.X[seen], data.y[seen])
+    with pytest.warns(FutureWarning, match="bias_ is called gamma_ now"):
+        assert clf.bias_ == clf.gamma_

@@ -228,7 +228,7 @@ def _open_measures(
     X = features_of(fitted, dataset.X[task.test])
     answers = OpenAnswers.of(classifier.recognizer(names), X, task.unseen)
     learned = {
-        "gamma": classifier.bias_,
+        "gamma": classifier.gamma_,
         "temperature": classifier.temperature_["all"],
         "threshold": classifier.threshold_["all"],
     }

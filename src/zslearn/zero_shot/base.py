@@ -360,6 +360,7 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
                 "signatures= to add classes."
             )
         rows = as_rows(new, self.signatures_)
+        # Tables never change, so a reader has the old one or the new one, and only writers wait.
         with _growing:
             self.__dict__["signatures_"] = self.signatures_.append(rows)
         return self
@@ -382,6 +383,7 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
 
     def _check_known(self, names: NDArray, remedy: str) -> None:
         """Refuse names without a signature."""
+        # With one-hot signatures the table has the names as text, whatever kind the labels are.
         known = set(self.seen_classes_.tolist()) if self.signatures is None else self.signatures_
         unknown = [name for name in names.tolist() if name not in known]
         if unknown:
@@ -395,6 +397,7 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
             )
         if setting == "seen":
             return self.seen_classes_.copy()
+        # A table's names are read-only; one-hot classes are an array of the classifier itself.
         names = self.classes_.copy() if self.signatures is None else self.classes_
         if setting == "all":
             return names
@@ -434,6 +437,7 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
             self.signatures is None,
             self.calibration,
         )
+        # In one copy, so that arrays which both hold stay shared.
         if copied:
             scorer, facts = copy.deepcopy((scorer, facts))
         return Recognizer(Candidates.of(scorer, names, vectors), facts)
@@ -443,6 +447,7 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
         if candidates is not None or self.signatures is None or not hasattr(self, "signatures_"):
             names = self.candidate_names(candidates)
             return names, self._raw_signatures(names)
+        # Read once: another thread may add classes meanwhile, and names and rows must match.
         table = self.signatures_
         names, rows = table.in_order()
         return names, table.vectors if names is table.names else table.vectors[rows]
@@ -568,6 +573,7 @@ class ZeroShotMethod(ZeroShotClassifier):
         Scorer
             Of the class of the method. It shares arrays with the method and is never written to.
         """
+        # Not by its constructor: only what was learned and given, no scratch (_) and no search.
         twin = object.__new__(type(self))
         twin.__dict__ = {
             name: value
@@ -594,6 +600,7 @@ class ZeroShotMethod(ZeroShotClassifier):
         tags = self.zero_shot_tags
         if X.shape[0] < tags.min_batch:
             raise TransductiveBatchError(type(self).__name__, X.shape[0], tags.min_batch)
+        # Many rows are normalized block by block as they are scored, never twice in memory.
         transform = self._row_transform()
         if tags.transductive or sparse.issparse(X) or X.nbytes <= SCORE_BYTES:
             return transform.apply(X)
@@ -760,6 +767,7 @@ class ZeroShotMethod(ZeroShotClassifier):
         """
         if self.signature_norm is None:
             return vectors
+        # s / ‖s‖; rows whose squares overflow or vanish were divided by their largest entry.
         scaled, squares, _ = well_scaled(vectors)
         if squares.all():
             return np.asarray(scaled * (1.0 / np.sqrt(squares))[:, None])
@@ -782,6 +790,7 @@ class ZeroShotMethod(ZeroShotClassifier):
 
     def _training_rows(self, X: Any, y: Any) -> tuple[Any, NDArray]:
         """Return validated features and labels; a memory map is normalized as it is read."""
+        # Moments add up over blocks; fewer rows than features are small, and kept themselves.
         mapped = isinstance(self, MomentLearner) and isinstance(X, np.memmap) and X.ndim == 2
         if not mapped or len(X) <= X.shape[1]:
             X, labels = self._validated(X, y)

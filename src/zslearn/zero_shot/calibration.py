@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from zslearn._declared import fitted, parameter
+from zslearn._optional import warn_renamed
 from zslearn._parameters import Either, Instance, Number, Seed, Whole, check_parameters
 from zslearn._pipelines import behind, frozen, last_step, replaced_last_step, steps_before
 from zslearn.core.confidence import MEASURES, RATIOS
@@ -125,7 +126,7 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
     ----------
     estimator_ : ZeroShotClassifier or Pipeline
         The classifier fitted on all training data.
-    gamma_, bias_ : float
+    gamma_ : float
         The bias in use. 0 where it cannot be chosen: with one-hot signatures no class is unseen,
         and below four training classes no fold can be made.
     temperature_ : dict
@@ -151,7 +152,7 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
     >>> task = GeneralizedProtocol().task(data)
     >>> clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), reject_label="?")
     >>> clf = clf.fit(data.X[task.train], data.y[task.train])
-    >>> clf.bias_ > 0
+    >>> clf.gamma_ > 0
     True
     >>> some = task.unseen[:-2]  # the samples of two classes belong to no candidate
     >>> answers = clf.predict(data.X[data.rows(task.unseen[-2:])], some, reject=True)
@@ -198,7 +199,8 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
 
     @property
     def bias_(self) -> float:
-        """What is subtracted from the scores of seen classes, `gamma_`."""
+        """What is subtracted from the scores of seen classes; the old name of `gamma_`."""
+        warn_renamed("bias_", "gamma_")
         return self.gamma_
 
     @refuses_sample_weight
@@ -259,6 +261,7 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
         )
         if posterior and hasattr(self, "estimator_"):
             self._classifier.represent_seen("posterior")
+        # In this order: temperature is that of the biased scores, threshold that of both.
         self._choose_gamma(folds)
         self._fit_temperature(folds)
         self._fit_threshold(folds)
@@ -290,6 +293,7 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
         """Return the scorer of the classifier, behind its steps and less the bias."""
         encoder, rest = split_encoder(self.estimator_)
         guard = InputGuard.of(self, self._finite())
+        # f_c(x) − γ·[c is seen], with x behind the steps of the pipeline.
         inner = Stepped(self._classifier.scorer(), steps_before(rest), guard)
         inner = inner if encoder is None else Stepped(inner, (encoder,))
         return Biased(inner, self.gamma_, self.seen_classes_)
@@ -349,6 +353,7 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
             self.cv_results_, self.gamma_ = choice.cv_results, choice.best_params["gamma"]
         else:
             self.cv_results_ = None
+            # Without folds nothing says how far seen classes are preferred.
             self.gamma_ = 0.0 if is_auto(self.gamma) else float(self.gamma)
         self.best_params_ = {"gamma": self.gamma_} if is_auto(self.gamma) else {}
 
@@ -370,11 +375,13 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
 
     def _n_folds(self, classes: NDArray) -> int:
         """Return the number of folds, or 0 if none can be made."""
+        # Two folds of two classes each are the least.
         if self.signatures is None or len(classes) < 4:
             return 0
         most = len(classes) // 2
         if self.cv != "auto":
             return min(int(self.cv), most)
+        # A fold holds out the share of the classes that will be unseen at test time.
         unseen = int((~np.isin(as_signatures(self.signatures).names, classes)).sum())
         wanted = round((len(classes) + unseen) / unseen) if unseen else 5
         return int(np.clip(wanted, 2, min(MAX_FOLDS, most)))
@@ -387,6 +394,7 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
 
     def _finite(self) -> bool | str:
         """Leave NaN to the steps of a pipeline, one of which may fill it in."""
+        # An imputer, for example; what it leaves is refused by the classifier itself.
         return "allow-nan" if isinstance(self.estimator, Pipeline) else True
 
     def __sklearn_tags__(self) -> Any:

@@ -83,6 +83,7 @@ def _map_arrays(function: Callable[..., NDArray[Any]], first: Any, second: Any) 
         return {key: _map_arrays(function, part, second[key]) for key, part in first.items()}
     if is_dataclass(first) and not isinstance(first, type):
         parts = {field.name: getattr(first, field.name) for field in fields(first) if field.init}
+        # Fields that are no arrays, such as the metric, are those of all classes alike.
         changed = {
             name: _map_arrays(function, part, getattr(second, name))
             for name, part in parts.items()
@@ -196,8 +197,10 @@ class Candidates:
     def of(cls, scorer: Scorer, names: NDArray, vectors: NDArray) -> Candidates:
         """Prepare candidates given by their names and raw signatures."""
         separable, n = scorer.zero_shot_tags.separable, len(names)
+        # A row depends on its own class alone, so a block may be prepared when it is asked.
         if separable and n > CLASS_BLOCK:
             return cls(scorer, names, ClassRows(vectors, None))
+        # Parts of nearly equal size; a method that looks at all classes at once gets them in one.
         n_parts = math.ceil(n / CLASS_PART) if separable else 1
         bounds = [n * i // n_parts for i in range(n_parts + 1)]
         parts = map(slice, bounds, bounds[1:])
@@ -225,6 +228,7 @@ class Candidates:
         place = len(self.names) if place is None else place
         if not self.scorer.zero_shot_tags.separable:
             return Candidates.of(self.scorer, names, with_row(self.vectors, place, vector[None]))
+        # The base stays as it is: one row is prepared, and one number points at it.
         new = np.array([name])
         prepared = self.base.prepared is not None
         ready = self.scorer.prepare(new, vector[None]) if prepared else None
@@ -236,6 +240,7 @@ class Candidates:
         n, column = len(self.base.vectors), self._columns[place]
         if column < n or not self.scorer.zero_shot_tags.separable or self.changed is None:
             return left
+        # Rows behind the dropped one move up by one.
         columns = left._columns - (left._columns > column)
         if len(self.changed.vectors) == 1:
             return replace(left, changed=None, columns=columns)
@@ -259,6 +264,7 @@ class Candidates:
         best: Any = None
         for start, parts in self._each_block(X, partial(best_columns, k=k)):
             places, scores = map(np.concatenate, zip(*parts, strict=True))
+            # Blocks come in the order of the candidates, so equal scores keep that order.
             places = places + start
             if best is not None:  # the best of those so far and of this block
                 places, scores = np.hstack([best[0], places]), np.hstack([best[1], scores])
@@ -318,6 +324,7 @@ class Candidates:
         n, n_features = rows.shape
         for block, compare in self._blocks():
             size, parts = block.stop - block.start, [slice(0, n)]
+            # A block of scores and the block of rows it is made of both have to fit.
             bytes_per_row = max(size, n_features) * 8
             if not scorer.zero_shot_tags.transductive and n * bytes_per_row > SCORE_BYTES:
                 parts = list(row_blocks(n, bytes_per_row, SCORE_BYTES))
@@ -352,6 +359,7 @@ class Candidates:
         ready = [prepared for _, prepared in self.base.prepared]
         changed = [] if self.changed is None else [self.changed.prepared]
         parts = [self.scorer.compare(queries, some) for some in [*ready, *changed]]
+        # All rows are compared and columns taken of the scores, so that no class vector is copied.
         return (np.hstack(parts) if len(parts) > 1 else parts[0])[:, self.columns]
 
     def _vectors(self, part: slice) -> NDArray:
@@ -359,6 +367,7 @@ class Candidates:
         if self.columns is None:
             return self.base.vectors[part]
         columns, n = self.columns[part], len(self.base.vectors)
+        # Numbers from n on are rows of `changed`; what stands here for them is overwritten.
         found = self.base.vectors[np.minimum(columns, n - 1)]
         if self.changed is not None:
             found[columns >= n] = self.changed.vectors[columns[columns >= n] - n]
@@ -368,6 +377,7 @@ class Candidates:
         """Point one candidate at a row of `changed`: its own, or a new one."""
         n, columns = len(self.base.vectors), self._columns
         last = 0 if self.changed is None else len(self.changed.vectors)
+        # A class that was changed before has a row already, which no other candidate uses.
         own = place < len(columns) and columns[place] >= n
         target = int(columns[place]) - n if own else last
         changed = (

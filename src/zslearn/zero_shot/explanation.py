@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._optional import require
+from zslearn._optional import axes_for, require
 from zslearn.signatures.frames import make_html_table
 
 if TYPE_CHECKING:
@@ -105,9 +105,8 @@ class Explanation:
         -------
         matplotlib Axes
         """
-        if ax is None:
-            pyplot = require("matplotlib.pyplot", extra="plot", purpose="Plotting an explanation")
-            _, ax = pyplot.subplots(figsize=(6, 1 + 0.3 * n), layout="constrained")
+        size = (6, 1 + 0.3 * n)
+        ax = axes_for(ax, "Plotting an explanation", figsize=size, layout="constrained")
         names, values = zip(*self.top(n)[::-1], strict=True)
         colors = ["C0" if value >= 0 else "C3" for value in values]
         ax.barh([str(name) for name in names], values, color=colors)
@@ -117,6 +116,7 @@ class Explanation:
 
     def top(self, n: int = 5) -> list[tuple[str, float]]:
         """Return the n dimensions of largest absolute contribution."""
+        # Stable, so that equal contributions come in the order of the dimensions.
         order = np.argsort(-np.abs(self.contributions), kind="stable")[:n]
         return [(self.dimensions[i], float(self.contributions[i])) for i in order]
 
@@ -199,6 +199,7 @@ def numbered_dimensions(dimensions: Sequence[str]) -> set[str]:
     """
     known = set(dimensions)
     alone = {name for name in known if _NUMBERED.fullmatch(name)}
+    # A stem that is followed by 0, 1, 2, ... without a gap counts, whatever it is called.
     stems = Counter(name.rstrip(digits) for name in known if name[-1:].isdigit())
     runs = [{f"{stem}{i}" for i in range(n)} for stem, n in stems.items() if n > 1]
     return alone.union(*(run for run in runs if run <= known))

@@ -43,6 +43,7 @@ class Scaling:
         """Measure samples and seen signatures."""
         means = [center * M.mean(axis=0, dtype=np.float64) for M in (X, S)]
         scales = [_inverse_length(M, mean) for M, mean in zip((X, S), means, strict=True)]
+        # A mean squared entry of one in place of a mean squared length of one.
         if unit_entries:
             scales = [scale * np.sqrt(len(mean)) for scale, mean in zip(scales, means, strict=True)]
         return cls(means[0], float(scales[0]), means[1], float(scales[1]))
@@ -167,11 +168,13 @@ class GradientClassifier(SearchingMethod):
         return (S - self.signature_mean_) * self.signature_scale_
 
     def compare(self, queries: Any, classes: Any) -> NDArray:
+        # In the precision of the samples, as the features are.
         parameters = {name: v.astype(queries.dtype) for name, v in self.parameters_.items()}
         return self._scores(parameters, queries, classes.astype(queries.dtype))
 
     def _learn(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> Learned:
         """Choose setting and number of epochs on held-out classes, then train on all classes."""
+        # Single precision: half the memory and time, and steps are noisier than its rounding.
         X, S = X.astype(np.float32, copy=False), S.astype(np.float32)
         point = self._chosen(X, y, S)
         scaling = self._scaling(X, S, point)
@@ -182,6 +185,7 @@ class GradientClassifier(SearchingMethod):
 
     def _chosen(self, X: NDArray, y: NDArray[np.intp], S: NDArray) -> Point:
         """Choose among all settings after each number of epochs, settings outermost."""
+        # All numbers of epochs come from the longest training, judged after each epoch.
         points = grid_points(self, search_space(self) | {"epochs": range(1, self.max_epochs + 1)})
         longest = [point for point in points if point["epochs"] == points[-1]["epochs"]]
 
@@ -194,6 +198,7 @@ class GradientClassifier(SearchingMethod):
 
     def _curve(self, X: NDArray, S: NDArray, fold: Fold, point: Point) -> list[float]:
         """Accuracy on the held-out classes of a fold after each epoch."""
+        # Measured on what a fold learns from: held-out classes must not say where the middle is.
         scaling = self._scaling(X[fold.train], S[fold.known], point)
         rows, tests = scaling.features(X[fold.train]), scaling.features(X[fold.held_out])
         known, new = scaling.signatures(S[fold.known]), scaling.signatures(S[fold.new])
@@ -251,5 +256,6 @@ class GradientClassifier(SearchingMethod):
 
 def _inverse_length(M: NDArray, mean: NDArray) -> float:
     """1 / root of the mean squared length of the centered rows; 1 if they are all equal."""
+    # mean ‖x − μ‖² = mean ‖x‖² − ‖μ‖²; what rounding leaves of equal rows counts as 0.
     square = float(np.einsum("ij,ij->", M, M, dtype=np.float64)) / len(M) - float(mean @ mean)
     return 1.0 / np.sqrt(square) if square > 1e-12 * float(mean @ mean) + 1e-30 else 1.0

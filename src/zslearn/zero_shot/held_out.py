@@ -95,6 +95,7 @@ class HeldOut:
     def side_weights(self, rows: NDArray[np.bool_], unknown: Any = ()) -> NDArray[np.float64]:
         """Weigh samples so that seen, unseen and unknown classes count the same in all."""
         y = self.y[rows]
+        # Sides 0, 1, 2; a sample weighs 1 / (samples of its side), so that each side sums to one.
         side = np.where(np.isin(y, unknown), 2, np.where(np.isin(y, self.seen), 0, 1))
         counts = np.bincount(side, minlength=3)
         weights: NDArray[np.float64] = 1.0 / counts[side]
@@ -127,6 +128,7 @@ def held_out_folds(prototype: Any, X: Any, y: NDArray[Any], folds: ClassKFold) -
     """
     classes = np.unique(y)
     for train, test in folds.split(X, y):
+        # Classes so small that none could spare a sample: a curve needs both sides.
         if not np.isin(y[test], y[train]).any():
             continue
         yield held_out_by(clone(prototype).fit(X[train], y[train]), X[test], y[test], classes)
@@ -204,6 +206,7 @@ def learned_temperatures(folds: Sequence[HeldOut], gamma: float) -> dict[str, fl
     learned: dict[str, float] = {}
     for setting in CANDIDATE_SETTINGS:
         parts = [fold.labeled_scores(setting, gamma) for fold in folds]
+        # A softmax of one candidate is 1 at every temperature.
         parts = [part for part in parts if part.scores.shape[1] > 1]
         learned[setting] = fit_temperature(parts) if parts else learned.get("all", 1.0)
     return learned
@@ -252,6 +255,7 @@ def choose_gamma(curves: Sequence[SeenUnseenCurve]) -> Choice:
     """
     # The mean of step functions is a step function: it can only change at a gap of one of them.
     gaps = np.unique(np.concatenate([curve.gaps for curve in curves]))
+    # γ in the middle of each step, as far as possible from both gaps.
     inside = gaps if len(gaps) == 1 else gaps[:-1] + (gaps[1:] - gaps[:-1]) / 2
     points = [{"gamma": gamma} for gamma in inside.tolist()]
     choice = choose(points, curves, lambda curve: curve.harmonic_means[curve.indices_at(inside)])
@@ -342,6 +346,7 @@ class RejectionRule:
         for setting in CANDIDATE_SETTINGS:
             answers = open_answers(folds, setting, gamma, temperatures[setting], self.random_state)
             if answers is None:
+                # "all" comes first, so it is known here if there was anything to learn it from.
                 thresholds[setting] = thresholds.get("all")
                 if "all" in coefficients:
                     coefficients.setdefault(setting, coefficients["all"])
@@ -366,6 +371,7 @@ class RejectionRule:
 
     def _learned(self, answers: Answers) -> NDArray[np.float64] | None:
         """Return how measures are mixed, None for a single one."""
+        # A logistic regression needs examples of both answers.
         truth = answers.right if self.confidence == "right" else answers.known
         if self.confidence not in LEARNED or truth.all() or not truth.any():
             return None
@@ -411,6 +417,7 @@ def open_answers(
             candidates = np.setdiff1d(fold.candidates(setting), unknown)
             if len(candidates) < 2:
                 continue
+            # Samples of the unknown classes stay, only their classes are no answers any more.
             rows = np.isin(fold.y, fold.candidates(setting))
             scores = fold.biased(candidates, gamma)[rows]
             y = fold.y[rows]

@@ -26,6 +26,7 @@ from zslearn.signatures import Signatures
 
 def is_table(table: Any) -> bool:
     """Say whether a value is a class table in one of the forms a user may give."""
+    # By what it has and not by its class: pandas need not be installed.
     frame = hasattr(table, "index") and hasattr(table, "columns")
     return frame or isinstance(table, (Signatures, Mapping))
 
@@ -109,6 +110,7 @@ def warn_if_shuffled(X: Any, y: Any) -> None:
     if not all(hasattr(index, "equals") for index in indexes):
         return
     ours, theirs = indexes
+    # Other labels, or repeated ones, are no sign that the same samples were meant.
     if not ours.equals(theirs) and ours.is_unique and set(ours) == set(theirs):
         warnings.warn(
             "the indexes of X and y name the same samples in another order, and rows are paired "
@@ -122,6 +124,7 @@ def one_row(x: Any) -> Any:
     """Return one sample as a matrix of one row, or refuse several; pandas keeps its names."""
     if isinstance(x, str | Path):  # a text or a picture, for a classifier with an encoder
         return [x]
+    # A Series, one row of a frame: its index has the names of the features.
     if hasattr(x, "index") and hasattr(x, "to_frame"):
         return x.to_frame().T
     if hasattr(x, "columns") and len(x) == 1:
@@ -158,6 +161,7 @@ def refuses_sample_weight(fit: Fit) -> Fit:
 
     @wraps(fit)
     def refusing(self: Any, *args: Any, **kwargs: Any) -> Any:
+        # None is what pipelines and searches pass on where no weights were given.
         if kwargs.pop("sample_weight", None) is not None:
             raise InvalidTypeError(
                 f"{type(self).__name__} takes no sample_weight. Leave it out, or use a method that "

@@ -90,15 +90,18 @@ class LegacyAwA(_LegacySAE):
     coef_: NDArray = fitted("k d")
 
     def _transformed(self, moments: Moments) -> Moments:
+        # Features are scaled to unit length by column; the diagonal of XᵀX has the squared lengths.
         length = np.sqrt(np.diag(moments.gram))
         scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
         gram = moments.gram * np.outer(scale, scale)
         return replace(moments, sums=moments.sums * scale, gram=gram)
 
     def represent(self, rows: Features) -> NDArray:
+        # W with rows of unit length, as the demo compares.
         return rows @ unit_rows(self.coef_).T if self.direction == "encode" else rows
 
     def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
+        # Over the candidates, column by column: that is why no candidate can be changed alone.
         per_attribute = unit_rows(vectors.T).T
         if self.direction == "encode":
             return per_attribute
@@ -165,6 +168,7 @@ class LegacyCUB(_Projected):
         return S if self.direction == "encode" else S @ self.coef_
 
     def compare(self, queries: NDArray, classes: NDArray) -> NDArray:
+        # Distances are standardized over the batch, so an answer depends on the other samples.
         return -_standardized(1.0 - scores(queries, classes, "cosine"))
 
 

@@ -50,6 +50,7 @@ class MomentClassifier(MomentLearner, SearchingMethod):
         folds: list[NDArray] = []
         if chooses and names is not None:
             folds = folds_of_classes(names, self.cv, self.random_state)
+        # The plan names the transform, so that moments of other rows are refused when they come.
         transform = self._moment_transform()
         return MomentPlan(transform, chooses=chooses, classes=names, folds=tuple(folds))
 
@@ -79,11 +80,13 @@ class MomentClassifier(MomentLearner, SearchingMethod):
         if isinstance(folded, Moments):
             folded = FoldedMoments((folded,))
         self._check_folded(folded, least)
+        # The first batch of a stream may hold one class, and then equal rows are no surprise.
         several = len(folded.total.classes) > 1
         self._warn_if_constant(several and folded.total.constant)
         self.n_features_in_ = folded.n_features
         self.seen_classes_ = folded.total.classes
         self._set_signatures(self.seen_classes_, table)
+        # What follows are decompositions and products of (d, d) matrices.
         with limit_blas_for(float(folded.total.n_features) ** 3):
             self._learn(folded.numbered(self.seen_classes_))
         return self
@@ -131,12 +134,15 @@ class MomentClassifier(MomentLearner, SearchingMethod):
             self._fit(rows, self._set_classes(rows, labels))
             return self
         weights = checked_weights(sample_weight, len(labels))
+        # A sample of weight 0 is as if it were not there: its class may be gone with it.
         rows, labels, weights = without_weightless(rows, labels, weights)
         self._check_labels(labels)
         self._fit(rows, self._set_classes(rows, labels), weights)
         return self
 
     def _fit(self, X: Features, y: NDArray[np.intp], weights: NDArray | None = None) -> None:
+        # With a search the moments of each fold are kept apart: a fold is judged by a map that was
+        # learned from the sum of the others.
         folds = []
         if self._chooses():
             one_hot = self.signatures is None

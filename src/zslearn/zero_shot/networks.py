@@ -109,6 +109,7 @@ class BaFCClassifier(NetworkClassifier):
         self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, point: Point
     ) -> tuple[float, Parameters]:
         g, f = forward(parameters, "g", X), forward(parameters, "f", S)
+        # Back from the pairs into each of the two networks, which share no parameters.
         loss, dg, df = self._pair_loss(g[-1], f[-1], y)
         return loss, backward(parameters, "g", g, dg) | backward(parameters, "f", f, df)
 
@@ -118,10 +119,12 @@ class BaFCClassifier(NetworkClassifier):
             loss, G = contrastive_pairs(squared_distances(g, f), y, self.margin)
             return loss, *distance_gradients(g, f, G)
         loss, G = (logistic_pairs if self.loss == "bce" else hinge_pairs)(g @ f.T, y)
+        # F = g fᵀ: ∂L/∂g = G f and ∂L/∂f = Gᵀ g.
         return loss, G @ f, G.T @ g
 
     def _scores(self, parameters: Parameters, X: NDArray, S: NDArray) -> NDArray:
         g, f = forward(parameters, "g", X)[-1], forward(parameters, "f", S)[-1]
+        # Nearer is better where the loss pulls pairs together.
         return -squared_distances(g, f) if self.loss == "euclidean" else g @ f.T
 
 
@@ -182,6 +185,7 @@ class MTMDLClassifier(NetworkClassifier):
     ) -> tuple[float, Parameters]:
         p, q = forward(parameters, "P", X), forward(parameters, "Q", S, relu_last=self.rectify)
         pairs = hinge_pairs if self.loss == "hinge" else squared_pairs
+        # The signature side gives the classifier of a class: f(x, c) = (xP)·(s_c Q).
         loss, G = pairs(p[-1] @ q[-1].T, y)
         right = backward(parameters, "Q", q, G.T @ p[-1], relu_last=self.rectify)
         return loss, backward(parameters, "P", p, G @ q[-1]) | right
@@ -258,9 +262,11 @@ class MLZSCClassifier(NetworkClassifier):
     ) -> tuple[float, Parameters]:
         outputs, A = forward(parameters, "x", X, relu_last=True), parameters["A"]
         a, Z = outputs[-1], S - parameters["lowest"]
+        # ‖(a − z)A‖² is a Mahalanobis distance of predicted and true attributes, A Aᵀ its metric.
         P, Q = a @ A, Z @ A
         loss, G = hinge_pairs(self.threshold - squared_distances(P, Q), y)
         dP, dQ = distance_gradients(P, Q, -G)
+        # The second term of the objective holds the predictions to the attributes themselves.
         gap = a - Z[y]
         weight = float(point["attribute_weight"]) / gap.size
         da = dP @ A.T + 2.0 * weight * gap

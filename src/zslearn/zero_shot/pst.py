@@ -104,6 +104,7 @@ class PSTClassifier(NormalizedMethod):
         return Candidates.of(self.estimator_.scorer(), names, vectors)
 
     def compare(self, queries: Features, classes: Candidates) -> NDArray:
+        # What the base method says of the batch, as probabilities.
         first = classes.scores(queries)
         P = softmax(_standardized(first), axis=1)
         labels = confident_labels(P, float(self.share))
@@ -144,6 +145,7 @@ def confident_labels(P: NDArray, share: float) -> NDArray:
     """
     best = P.argmax(axis=1)
     labels = np.zeros_like(P)
+    # By class, so that a class of timid answers also gets labels.
     for c in np.unique(best):
         members = np.flatnonzero(best == c)
         kept = max(1, int(np.ceil(share * len(members))))
@@ -158,10 +160,12 @@ def neighbor_graph(points: NDArray, n_neighbors: int, metric: str) -> sparse.csr
     k = min(n_neighbors, n - 1)
     search = NearestNeighbors(n_neighbors=k, metric=metric).fit(points)
     distances, columns = search.kneighbors()
+    # w = exp(−d / 2σ) with σ the mean distance to the neighbors.
     unit = float(distances.mean()) or 1.0
     weights = np.exp(-distances / (2.0 * unit))
     rows = np.repeat(np.arange(n), k)
     W = sparse.csr_array((weights.ravel(), (rows, columns.ravel())), shape=(n, n))
+    # Two samples are neighbors if either is among those of the other.
     W = W.maximum(W.T)
     scaling = sparse.diags_array(1.0 / np.sqrt(np.asarray(W.sum(axis=1)).ravel()))
     return sparse.csr_array(scaling @ W @ scaling)
@@ -169,6 +173,7 @@ def neighbor_graph(points: NDArray, n_neighbors: int, metric: str) -> sparse.csr
 
 def propagated(graph: sparse.csr_array, labels: NDArray, alpha: float) -> NDArray:
     """Spread labels until they settle: ``(1 − α)(I − α S)⁻¹ Z`` by iteration."""
+    # F ← α S F + (1 − α) Z, of which (1 − α)(I − αS)⁻¹ Z is the limit (Zhou et al., NIPS 2003).
     spread = labels
     for _ in range(_STEPS):
         spread = alpha * (graph @ spread) + (1.0 - alpha) * labels

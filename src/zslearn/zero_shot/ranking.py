@@ -64,11 +64,13 @@ class BilinearRankingClassifier(GradientClassifier):
     signature_scale_: float = fitted()
 
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
+        # All scores equal at first: they are linear in W, so there is no symmetry to break.
         return {"W": np.zeros((n_features, S.shape[1]), dtype=S.dtype)}
 
     def _loss(
         self, parameters: Parameters, X: NDArray, y: NDArray, S: NDArray, point: Point
     ) -> tuple[float, Parameters]:
+        # F = X W Sᵀ, and with G = ∂L/∂F: ∂L/∂W = Xᵀ G S.
         loss, G = type(self).score_loss(X @ parameters["W"] @ S.T, y, float(self.margin))
         return loss, {"W": X.T @ (G @ S)}
 
@@ -76,6 +78,7 @@ class BilinearRankingClassifier(GradientClassifier):
         return X @ parameters["W"] @ S.T
 
     def _learning_rate(self, point: Point) -> float:
+        # Scores grow to the size of the margin, so steps are measured by it.
         return float(point["learning_rate"]) * float(self.margin)
 
     def _keep(self, learned: Learned) -> None:
@@ -109,6 +112,7 @@ def folded(learned: Learned) -> NDArray:
     With the scaling a(x − μ) and b(s − m), F = ab (x − μ)ᵀ W (s − m); the part with m is the same
     for every class and is dropped.
     """
+    # a(x − μ)ᵀ W b(s − ν): ν adds the same to all classes of a sample and is left out.
     factor = learned.scaling.feature_scale * learned.scaling.signature_scale
     return factor * learned.parameters["W"].T.astype(np.float64)
 
@@ -182,6 +186,7 @@ class SJEClassifier(BilinearRankingClassifier):
             self.best_params_ = left_open(self, used)
         self._keep(learned[0])
         parts = zip(weights, learned, strict=True)
+        # F = Σ_k α_k θ(x)ᵀ W_k φ_k(c) is one product with the maps [α_k W_k] side by side.
         self.coef_ = np.concatenate([weight * folded(part) for weight, part in parts])
 
     def _unit_signatures(self, names: Any, vectors: NDArray) -> NDArray:
@@ -207,6 +212,7 @@ class SJEClassifier(BilinearRankingClassifier):
         folds = unseen_class_folds(self, y)
         if len(names) == 1 or not folds:
             return np.full(len(names), 1.0 / len(names)), None
+        # Tenths for two spaces; thirds for more, whose number grows with a power.
         grid = simplex_grid(len(names), 10 if len(names) == 2 else 3)
 
         def judge(fold: Fold) -> list[float]:
@@ -243,6 +249,7 @@ def simplex_grid(n: int, steps: int) -> NDArray:
            [1. , 0. ]])
     """
     points = np.array([p for p in product(range(steps + 1), repeat=n) if sum(p) == steps]) / steps
+    # Among equal accuracies the first is taken, so even weights stand before a single space.
     return points[np.argsort(points.max(axis=1), kind="stable")]
 
 

@@ -75,6 +75,8 @@ def with_reject_label(
         raise InvalidInputError(
             f"reject_label {label!r} is the name of a class; choose another label."
         )
+    # Answers stay text or numbers if the label is of their kind, and become objects otherwise; a
+    # longer text than all class names needs a wider array.
     text, whole = isinstance(label, str), isinstance(label, (int, np.integer))
     fits = text if answers.dtype.kind == "U" else whole and answers.dtype.kind == "i"
     if not fits:
@@ -125,6 +127,7 @@ class Recognizer:
     _facts: Facts
 
     def __init__(self, candidates: Candidates, facts: Facts) -> None:
+        # Past __setattr__, which refuses. Arrays that many threads share are read-only.
         candidates.names.flags.writeable = False
         vars(self).update(
             names=candidates.names,
@@ -193,6 +196,7 @@ class Recognizer:
         ndarray of shape (n_samples,)
         """
         if not reject:
+            # The best of each block is enough; only confidence needs all scores.
             return self.names[self._candidates.best(X, 1)[0][:, 0]]
         calibration, scores = self._calibration(), self.scores(X)
         label = calibration.reject_label if reject_label is None else reject_label
@@ -314,6 +318,7 @@ class Recognizer:
         place = self._place(name)
         if not self._scorer.zero_shot_tags.separable:
             return self.scores(X)[:, place]
+        # Prepared anew: those of all candidates lie in parts, and one row costs little.
         vector = self._candidates.vector(place)
         alone = Candidates.of(self._scorer, self.names[[place]], vector[None])
         return alone.scores(X)[:, 0]
@@ -366,6 +371,7 @@ class Recognizer:
                 f"{self._facts.method} looks at the whole batch of samples, so its scores are no "
                 "products of the features with class vectors."
             )
+        # In one piece, which a file needs, where candidates keep theirs in parts.
         prepared = self._scorer.prepare(self.names, self._candidates.vectors)
         return self._scorer.linear_form(prepared)
 

@@ -127,6 +127,7 @@ class InputGuard:
     @classmethod
     def of(cls, estimator: Any, finite: bool | str = True) -> InputGuard:
         """Make the guard of a fitted estimator."""
+        # A bare twin, so that a check of the input does not keep learned arrays alive.
         owner = object.__new__(type(estimator))
         features = ("n_features_in_", "feature_names_in_")
         owner.__dict__ = {
@@ -159,6 +160,7 @@ class Stepped(Delegate):
     guard: InputGuard | None = None
 
     def check_rows(self, X: Any) -> Rows:
+        # Checked before the first step, so that messages count the features that the user gave.
         X = X if self.guard is None else self.guard.check(X)
         for step in self.steps:
             X = step.transform(X)
@@ -177,15 +179,18 @@ class Biased(Delegate):
     seen: NDArray
 
     def prepare(self, names: NDArray, vectors: NDArray) -> Classes:
+        # One bias per class is a row like any other, so that classes stay separable.
         return self.inner.prepare(names, vectors), self.gamma * np.isin(names, self.seen)
 
     def compare(self, queries: Queries, classes: Classes) -> NDArray:
         inner, bias = classes
         scores = self.inner.compare(queries, inner)
+        # In the dtype of the scores: float32 would become float64.
         return np.asarray(scores - bias.astype(scores.dtype))
 
     def decompose(self, rows: Rows, name: Any, vector: NDArray) -> Explanation:
         why = self.inner.decompose(rows, name, vector)
+        # The bias belongs to no dimension, so it goes into the offset.
         bias = self.gamma * float(np.isin(name, self.seen))
         return replace(why, offset=why.offset - bias, score=why.score - bias)
 
@@ -229,6 +234,7 @@ class Calibration:
 
     def probabilities(self, scores: NDArray, seen: NDArray[np.bool_]) -> NDArray:
         """Scores (n, c), which candidates were seen (c,) -> probabilities (n, c)."""
+        # In double precision: float32 scores over a small T would lose the small probabilities.
         temperature = self.temperature["all" if seen.any() else "unseen"]
         return np.asarray(softmax(scores.astype(np.float64) / temperature, axis=1))
 

@@ -114,6 +114,7 @@ def choose_parameters(
     """
     estimator.cv_results_ = None
     best = points[0] if default is None else default
+    # With one point, or nothing to judge by, there is no choice and no table of it.
     if len(points) > 1 and folds:
         verbose, name = getattr(estimator, "verbose", 0), type(estimator).__name__
         choice = choose(points, folds, judge, verbose=verbose, name=name)
@@ -150,6 +151,7 @@ def unseen_class_folds(estimator: Any, y: Rows, deals: int = 1) -> list[Fold]:
         return []
     parts = [
         part
+        # Each deal has a seed of its own, and the first that of a single deal.
         for deal in range(deals)
         for part in parameter_folds(y, estimator.cv, deal_seed(estimator.random_state, deal))
     ]
@@ -179,6 +181,7 @@ def parameter_folds(
 
 def folds_of_classes(classes: NDArray, cv: int, random_state: int | None) -> list[NDArray]:
     """Classes of each fold, at least two; no folds if there are too few classes."""
+    # One class alone in a fold would always be recognized.
     n_splits = min(cv, len(classes) // 2)
     if n_splits < 2:
         return []
@@ -211,6 +214,7 @@ def even_rows(
     if len(y) <= limit:
         return np.arange(len(y))
     counts = np.bincount(y)
+    # Shuffled and then sorted by class, each class comes in an order drawn at random.
     order = rng.permutation(len(y))
     drawn = order[np.argsort(y[order], kind="stable")]
     # 0 for the first drawn of its class, 1 for the next

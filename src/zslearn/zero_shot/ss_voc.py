@@ -129,6 +129,7 @@ class SSVocClassifier(SearchingMethod):
         self.coef_ = W.T
 
     def represent(self, rows: Features) -> NDArray:
+        # (x − μ) W as x W − μ W, so that sparse rows stay sparse.
         offset = self.feature_mean_ @ self.coef_.T
         return np.asarray(rows @ self.coef_.T.astype(rows.dtype)) - offset.astype(rows.dtype)
 
@@ -141,6 +142,7 @@ class SSVocClassifier(SearchingMethod):
     def _chosen(self, X: NDArray, y: NDArray[np.intp], S: NDArray, words: NDArray) -> float:
         """Choose λ on held-out classes; in the middle of the grid if there are none."""
         points = grid_points(self, search_space(self))
+        # The search only compares λ, for which a quarter of the iterations has to do.
         limit = max(1, self.max_iter // 4)
 
         def ranked(fold: Fold, point: Point) -> NDArray:
@@ -161,14 +163,18 @@ class SSVocClassifier(SearchingMethod):
         """W of shape (n_features, n_dimensions), the two means, and the iterations taken."""
         mean, center = X.mean(axis=0, dtype=np.float64), S.mean(axis=0)
         X = X - mean.astype(X.dtype)
+        # Classes first, then words: row y is the class's own.
         U = (np.vstack([S, words]) - center).astype(X.dtype)
         allowed = neighbor_mask(S, words, self.n_neighbors)
+        # The tube of the ε-insensitive loss, in units of the deviation of signatures.
         epsilon = self.epsilon * float(U[: len(S)].std())
+        # Ridge regression to the signatures: the minimum for ε = 0 and α = 1.
         gram = (X.T @ X).astype(np.float64) / len(X) + lam * np.eye(X.shape[1])
         start = np.linalg.solve(gram, (X.T @ U[y]).astype(np.float64) / len(X))
 
         def objective(flat: NDArray) -> tuple[float, NDArray]:
             W = flat.reshape(start.shape)
+            # Data term, its gradient through g = X W, and the ridge λ‖W‖².
             value, G = vocabulary_loss(
                 X @ W.astype(X.dtype), y, U, allowed, self.alpha, epsilon, self.margin
             )
@@ -190,12 +196,14 @@ class SSVocClassifier(SearchingMethod):
                 f"of the signatures; got shape {words.shape}."
             )
         words = unit_rows(words) if self.signature_norm == "l2" else words
+        # A word that is a class would be pushed away from itself.
         return words[cdist(words, S).min(axis=1) > 1e-6]
 
 
 def neighbor_mask(S: NDArray, words: NDArray, n_neighbors: int) -> NDArray[np.bool_]:
     """Which rows of [S; words] each class is kept away from, (n_classes, n_classes + n_words)."""
     allowed = np.zeros((len(S), len(S) + len(words)), dtype=bool)
+    # From all other seen classes, and from the words nearest to its own signature.
     allowed[:, : len(S)] = ~np.eye(len(S), dtype=bool)
     n = min(n_neighbors, len(words))
     if n:
@@ -221,6 +229,7 @@ def vocabulary_loss(
     reach = g @ U.T - half
     hinge = np.maximum(margin + reach - reach[np.arange(len(y)), y][:, None], 0.0) * allowed[y]
     loss = alpha * float((over * over).sum()) + (1.0 - alpha) / 2.0 * float((hinge * hinge).sum())
+    # ∂/∂g of ½ Σ_v hinge_v² is Σ_v hinge_v (v − u_y).
     pull = hinge @ U - U[y] * hinge.sum(axis=1)[:, None]
     gradient = 2.0 * alpha * np.sign(gap) * over + (1.0 - alpha) * pull
     return loss / len(y), (gradient / len(y)).astype(g.dtype)

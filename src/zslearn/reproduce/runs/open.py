@@ -61,11 +61,11 @@ def _stacks(data: ZeroShotDataset, task: Task, chosen: Any) -> dict[str, Calibra
     stacks = {}
     for name in CONFIDENCES:
         rule = RejectionRule(name, first.max_rejected, None, seed)
-        mixed, found = rule.learn(folds, first.bias_, first.temperature_)
+        mixed, found = rule.learn(folds, first.gamma_, first.temperature_)
         threshold = {setting: value for setting, value in found.items() if value is not None}
         stacks[name] = CalibratedStacking(
             known,
-            gamma=first.bias_,
+            gamma=first.gamma_,
             temperature=first.temperature_,
             confidence=mixed or name,
             threshold=threshold,

@@ -42,6 +42,7 @@ class PenalizedClassifier(SearchingMethod):
 
     def _points(self, units: Mapping[str, float]) -> list[Point]:
         """Return the penalties to try, in units of the data, the last one varying fastest."""
+        # Grids are free of scale: multiples of what the data says one unit is.
         tried = {name: np.asarray(v) * units[name] for name, v in search_space(self).items()}
         return grid_points(self, {name: values.tolist() for name, values in tried.items()})
 
@@ -59,6 +60,7 @@ class PenalizedClassifier(SearchingMethod):
 
     def _solved(self, moments: Moments) -> NDArray:
         chosen = tuple(np.array([getattr(self, f"{name}_")]) for name in search_space(self))
+        # The class vectors of the unit signatures are the map itself.
         rows = np.eye(self.seen_signatures_.shape[1])
         return self._vectors(moments, self.seen_signatures_, rows, chosen)[0]
 
@@ -94,6 +96,7 @@ class LinearZeroShotClassifier(MomentClassifier, PenalizedClassifier):
     def _learn(self, folded: FoldedMoments) -> None:
         units = self._units(folded.total)
         points = self._points(units)
+        # One decomposition per fold serves the whole grid, so points are judged together.
         values = self._values(points)
         rule = (self._direction, self.metric)
 
@@ -106,6 +109,7 @@ class LinearZeroShotClassifier(MomentClassifier, PenalizedClassifier):
         folds = range(len(folded.parts)) if folded.has_folds else ()
         default = self._default(units)
         self._use(choose_parameters(self, points, folds, judge, default=default))
+        # With fewer rows than features all was solved in the space of the rows; back to features.
         self.coef_ = folded.lifted(self._solved(folded.total))
 
     def represent(self, rows: Features) -> Features:

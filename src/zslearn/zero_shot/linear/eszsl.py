@@ -55,12 +55,14 @@ class BilinearRegressionClassifier(PenalizedClassifier):
     coding: str = parameter(default="binary", allowed=Either(*CODINGS))
 
     def _units(self, moments: Moments) -> dict[str, float]:
+        # γ is added to XᵀX and λ to SᵀS, each in units of its mean eigenvalue.
         seen = self.seen_signatures_
         return {"gamma": mean_eigenvalue(moments.gram), "lam": mean_eigenvalue(seen.T @ seen)}
 
     def _vectors(
         self, moments: Moments, seen: NDArray, rows: NDArray, values: tuple[NDArray, ...]
     ) -> NDArray:
+        # All pairs of γ and λ, the last fastest, as the points of the search are ordered.
         grid = bilinear(moments, seen, rows, (values[0], values[1]), CODINGS[self.coding])
         return grid.reshape(-1, *grid.shape[2:])
 
@@ -174,11 +176,14 @@ class KernelESZSLClassifier(BilinearRegressionClassifier):
         self.rows_ = even_rows(y, int(self.n_landmarks), rng)
         searched = self._search(X, y)
         K, root = self._expanded(X, self.rows_)
+        # Z = K K_mm⁻½, m the landmarks, has Z Zᵀ ≈ the kernel: ESZSL on Z is the kernel method.
         moments = Moments.of(K @ root.astype(K.dtype), y)
         if not searched:
             default = self._default(self._units(moments))
             self._use(choose_parameters(self, [default], [], np.empty))
+        # Aᵀ = Vᵀ K⁻½: back from those features to weights of kernel values.
         self.dual_ = self._solved(moments) @ root.T
+        # A precomputed kernel has columns, and no features to keep.
         keep = self.rows_ if self.kernel == "rbf" else self.rows_[:0]
         self.landmarks_ = X[keep].copy()
 
@@ -214,6 +219,7 @@ class KernelESZSLClassifier(BilinearRegressionClassifier):
         """Kernel values with the landmarks, and K⁻½ among the landmarks."""
         K = self._kernel_values(X, rows, X[rows])
         values, vectors = np.linalg.eigh(K[rows].astype(np.float64))
+        # Landmarks that repeat each other make K singular; its null space is left out.
         kept = values > len(values) * np.finfo(K.dtype).eps * values[-1]
         return K, (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
 
@@ -252,6 +258,7 @@ class KernelESZSLClassifier(BilinearRegressionClassifier):
 
 def _mean_squared_distance(X: NDArray) -> float:
     """Mean over pairs of rows of ``‖x − x'‖²``, from the mean and the lengths only."""
+    # E‖x − x'‖² = 2 (E‖x‖² − ‖E x‖²).
     mean = X.mean(axis=0, dtype=np.float64)
     lengths = float(np.mean(row_norms(X).astype(np.float64) ** 2))
     return max(2.0 * (lengths - float(mean @ mean)), 1e-12 * lengths) or 1.0

@@ -166,6 +166,7 @@ class SAEClassifier(MomentClassifier):
         SAEClassifier
             The updated classifier.
         """
+        # A `fit` since then has dropped the moments, and a new series of batches begins.
         known: Moments | None = vars(self).get("_moments")
         first = known is None
         X, labels = self._validated(X, y, reset=first, several=first and classes is None)
@@ -177,6 +178,7 @@ class SAEClassifier(MomentClassifier):
             weights = checked_weights(sample_weight, len(labels))
             rows, labels, weights = without_weightless(rows, labels, weights)
         batch = Moments.of(rows, labels, sample_weight=weights)
+        # Classes added since the last batch stay.
         table = None if known is None else self.signatures_
         least = 2 if announced is None else 1
         self._learn_named(batch if known is None else known + batch, table, least)
@@ -199,6 +201,8 @@ class SAEClassifier(MomentClassifier):
         named = [self.seen_classes_[part.classes] for part in folded.parts]
         self.folds_ = named if folded.has_folds else []
         self._choose_lam(folded)
+        # S Sᵀ W + λ W X Xᵀ = (1 + λ) S Xᵀ (eq. 7 of the paper, where samples are columns),
+        # decomposed once for the λ of both directions.
         equation = autoencoder_equation(
             folded.total, self.seen_signatures_, max(self.lam_.values()), self.solver
         )
@@ -232,6 +236,7 @@ class SAEClassifier(MomentClassifier):
         self, queries: Mapping[Direction, Features], classes: Mapping[Direction, Targets]
     ) -> NDArray:
         parts = [classes[way].scores_of_ready(query) for way, query in queries.items()]
+        # Scores of both directions are of one metric, so their mean is taken.
         return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2
 
     def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
@@ -279,12 +284,14 @@ class SAEClassifier(MomentClassifier):
             equation = autoencoder_equation(train, seen, float(lams.max()), self.solver)
             return equation.prototypes(rows, lams)
 
+        # The decoder's prototypes give the encoder's scores too: x·(Wᵀ s_c) = (W x)·s_c.
         rules = [(way, self.metric) for way in WAYS]
         folds = range(len(folded.parts))
         curves = [
             fold_accuracy(folded, fold, self.seen_signatures_, decode, rules) for fold in folds
         ]
         points: list[Point] = [{"lam": float(lam)} for lam in lams]
+        # Each direction has a best λ of its own.
         found: dict[str, Choice] = {
             way: choose(points, folds, [curve[rule] for curve in curves].__getitem__)
             for rule, way in enumerate(WAYS)

@@ -39,6 +39,7 @@ from zslearn.zero_shot.tags import ZeroShotTags
 
 THRESHOLDS = ("global", "attribute")
 PRIORS = ("seen", None)
+# One attribute that is sure must not overrule all others: its evidence is at most log 10⁶.
 _CLIP = 1e-6
 
 
@@ -48,6 +49,7 @@ def thresholds(seen: NDArray, how: str) -> NDArray:
     "global" is the mean of the whole matrix, "attribute" the mean of each column. Only seen
     classes are measured, so that adding a class changes no other.
     """
+    # The paper's choice is one threshold for all; "attribute" splits the seen classes by each.
     if how == "global":
         return np.full(seen.shape[1], seen.mean())
     return seen.mean(axis=0)
@@ -75,6 +77,7 @@ def attribute_scores(P: NDArray, B: NDArray, pi: NDArray) -> NDArray:
     -------
     ndarray of shape (n_samples, n_classes)
     """
+    # b·present + (1 − b)·absent = b·(present − absent) + absent: one product for all classes.
     present, absent = _evidence(P, pi)
     return (present - absent) @ B.T + absent.sum(axis=1, keepdims=True)
 
@@ -179,6 +182,7 @@ class DAPClassifier(SearchingMethod):
         Z = X if axes is None else axes.coordinates(X)
         chosen = self._chosen(Z, y, axes)
         self.threshold_, self.penalty_ = chosen["threshold"], chosen.get("penalty")
+        # Learned from the seen classes, so that new classes do not move it.
         self.thresholds_ = thresholds(self.seen_signatures_, self.threshold_)
         B = self._binary(self.seen_signatures_)
         self.prior_ = prior(B, self.prior)
@@ -199,6 +203,7 @@ class DAPClassifier(SearchingMethod):
         if few is None:
             del grid["penalty"]
         else:
+            # Axes come strongest first.
             few, Z = few.restricted(_SEARCH_AXES), Z[:, :_SEARCH_AXES]
         points = grid_points(self, grid)
 
@@ -211,6 +216,7 @@ class DAPClassifier(SearchingMethod):
         self, Z: NDArray, y: NDArray[np.intp], axes: Axes | None, fold: Fold, point: Point
     ) -> float:
         S = self.seen_signatures_
+        # Thresholds of the classes that the fold knows.
         B = (thresholds(S[fold.known], point["threshold"]) < S).astype(np.float64)
         targets = B[y[fold.train]]
         model = self._classifiers(Z[fold.train], targets, point.get("penalty"), axes)
@@ -312,6 +318,7 @@ class IAPClassifier(PosteriorClassifier):
         self, logits: NDArray, related: NDArray, known: SeenClasses, point: dict[str, Any]
     ) -> NDArray:
         seen = self._relate(known.signatures, known, point)
+        # p(a_m | x) = Σ_k p(a_m | y_k) p(y_k | x), the second layer of IAP.
         P = posterior(logits, point["temperature"]) @ seen
         return attribute_scores(P, related, prior(seen, self.prior))
 
@@ -348,9 +355,11 @@ def fit_naive_bayes(
     list of GaussianNB or None
         Fitted, with the means and variances of both sides; None for a column of one value.
     """
+    # Sums are taken about the mean, so that E x² − (E x)² keeps its digits.
     n, middle = len(X), X.mean(axis=0, dtype=np.float64)
     centered = X - middle
     squares = centered**2
+    # As scikit-learn: a share of the largest variance is added to all.
     least = classifier.var_smoothing * float(squares.mean(axis=0).max())
     T = targets.astype(np.float64)
     # Both sides of an attribute: those that have it, and all the others.
@@ -376,7 +385,10 @@ def naive_bayes_probabilities(fitted: Sequence[GaussianNB], X: NDArray) -> NDArr
     means, variances = (np.stack([getattr(m, name) for m in fitted]) for name in ("theta_", "var_"))
     priors = np.stack([m.class_prior_ for m in fitted])
     middle = means.mean(axis=(0, 1))
+    # About a common middle, for the digits of the expanded square.
     means, centered = means - middle, X - middle
+    # log p(x|1) − log p(x|0) of Gaussians is a quadratic in each feature: −½(x − μ)²/v, minus for
+    # the side without the attribute. All attributes are then two products.
     sign = np.array([-0.5, 0.5])[None, :, None]
     quadratic = -(sign / variances).sum(axis=1)
     linear = (2.0 * sign * means / variances).sum(axis=1)

@@ -75,6 +75,7 @@ class GivenClassifier(NamedTuple):
 
     def logits(self, X: NDArray) -> NDArray:
         """Return the logarithms of its probabilities, of shape (n_samples, n_seen)."""
+        # Softmax of log p is p again, so what follows need not know where logits come from.
         return np.log(np.maximum(self.fitted.predict_proba(X), _LEAST))
 
 
@@ -171,8 +172,10 @@ class PosteriorClassifier(SearchingMethod):
         S, points = self.seen_signatures_, grid_points(self, search_space(self))
 
         def judge(fold: Fold) -> list[float]:
+            # One classifier per fold; the points differ only in what is made of its logits.
             model = self._classifier(Z[fold.train], fold.y_train, axes)
             logits = model.logits(Z[fold.held_out])
+            # What the whole fit will know, of the classes of this fold.
             known = SeenClasses(S[fold.known], np.bincount(fold.y_train) / len(fold.y_train))
             related = (self._relate(S[fold.new], known, point) for point in points)
             ranked = (self._rank(logits, r, known, p) for r, p in zip(related, points, strict=True))

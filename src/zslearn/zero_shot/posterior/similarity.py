@@ -67,6 +67,7 @@ class ConSEClassifier(PosteriorClassifier):
         self, logits: NDArray, related: NDArray, known: SeenClasses, point: dict[str, Any]
     ) -> NDArray:
         P = posterior(logits, point["temperature"], int(self.top))
+        # f(x) = Σ_t p(y_t|x) s(y_t), the paper's convex combination, compared by its direction.
         return scores(P @ (known.signatures - _origin(known, point)), related, "cosine")
 
 
@@ -129,9 +130,8 @@ class DirectSimilarityClassifier(PosteriorClassifier):
     center: bool | str = parameter(default="cv", allowed=Either(True, False), tried=(False, True))
 
     def _relate(self, candidates: NDArray, known: SeenClasses, point: dict[str, Any]) -> NDArray:
-        seen = known.signatures
-        origin = seen.mean(axis=0) if point["center"] else np.zeros(seen.shape[1])
-        similarity = scores(candidates - origin, seen - origin, "cosine")
+        origin = _origin(known, point)
+        similarity = scores(candidates - origin, known.signatures - origin, "cosine")
         return related_weights(similarity, int(self.n_related), weighted=self.weighted)
 
     def _rank(
@@ -140,6 +140,7 @@ class DirectSimilarityClassifier(PosteriorClassifier):
         logs = log_softmax(logits.astype(np.float64) / point["temperature"], axis=1)
         if point["rule"] == "mean":
             return np.exp(logs) @ related.T
+        # Π_k (p(y_k|x) / p(y_k))^(w_ck), as a sum of logarithms.
         return (logs - np.log(known.share)) @ related.T
 
 
@@ -236,8 +237,7 @@ class AMPClassifier(PosteriorClassifier):
     temperature: float | str = parameter(default="cv", allowed=Number(above=0), tried=(1.0, 0.3))
 
     def _relate(self, candidates: NDArray, known: SeenClasses, point: dict[str, Any]) -> NDArray:
-        seen = known.signatures
-        origin = seen.mean(axis=0) if point["center"] else np.zeros(seen.shape[1])
+        seen, origin = known.signatures, _origin(known, point)
         chains = [
             absorption(
                 unit_rows((seen - origin)[:, columns]),
@@ -248,6 +248,7 @@ class AMPClassifier(PosteriorClassifier):
             for columns in self.signatures_.blocks.values()
         ]
         B = np.mean(chains, axis=0)
+        # Each candidate is divided by how often it is reached at all.
         return B / B.mean(axis=0) if point["balance"] else B
 
     def _rank(
@@ -275,6 +276,7 @@ def absorption(seen: NDArray, candidates: NDArray, n_neighbors: int, width: floa
     ndarray of shape (n_seen, n_candidates)
         Rows sum to one.
     """
+    # Absorption probabilities (I − Q)⁻¹ R of a chain in which candidates are absorbing.
     Q, R = transitions(seen, candidates, n_neighbors, width)
     return np.linalg.solve(np.eye(len(Q)) - Q, R)
 
@@ -286,6 +288,7 @@ def transitions(
     nodes = np.vstack([seen, candidates])
     n = len(seen)
     squared = -scores(nodes, nodes, "euclidean")
+    # No node is its own neighbor.
     np.fill_diagonal(squared, np.inf)
     between = squared[:n, :n][~np.eye(n, dtype=bool)]
     unit = float(between.mean()) if n > 1 else 0.0

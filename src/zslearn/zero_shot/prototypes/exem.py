@@ -101,9 +101,11 @@ class EXEMClassifier(SearchingMethod):
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X = dense(X)
+        # Principal axes, as the paper projects before regression.
         axes = Axes.of(X).restricted(int(self.n_axes))
         self.origin_, self.axes_ = axes.mean, axes.rotation
         Z = axes.coordinates(X).astype(np.float64)
+        # Exemplars are class means; the deviation within classes is the unit of each axis.
         means = Moments.of(Z, y).class_means
         spreads = np.stack([Z[y == c].std(axis=0) for c in range(len(means))])
 
@@ -131,6 +133,7 @@ class EXEMClassifier(SearchingMethod):
 
     def _scores(self, Z: NDArray, exemplars: NDArray, deviation: NDArray) -> NDArray:
         if self.metric == "std-euclidean":
+            # Σ_j (z_j − e_j)² / σ_j²
             return scores(Z / deviation, exemplars / deviation, "euclidean")
         return scores(Z, exemplars, "cosine" if self.metric == "cosine" else "euclidean")
 
@@ -139,6 +142,7 @@ class EXEMClassifier(SearchingMethod):
 
     def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
         S = self._unit_signatures(names, vectors)
+        # Exemplar of a class: k(s_c, S) α plus the mean that was taken off the targets.
         return rbf(S, self.seen_signatures_, self.width_) @ self.dual_ + self.mean_
 
     def compare(self, queries: NDArray, classes: NDArray) -> NDArray:
@@ -151,6 +155,7 @@ def support_vectors(K: NDArray, means: NDArray, nu: float, C: float) -> Statisti
     Targets are scaled to unit deviation first, because the loss has its own scale.
     """
     dual, offset = np.zeros_like(means), np.empty(means.shape[1])
+    # ν-SVR has one target; each is brought to deviation 1, so that one C suits all.
     for j, column in enumerate(means.T):
         scale = float(column.std()) or 1.0
         model = NuSVR(kernel="precomputed", nu=nu, C=C).fit(K, (column - column.mean()) / scale)
@@ -162,5 +167,6 @@ def support_vectors(K: NDArray, means: NDArray, nu: float, C: float) -> Statisti
 def _deviation(spreads: NDArray) -> NDArray:
     """Mean over classes of the deviation of each axis, never 0."""
     mean = spreads.mean(axis=0)
+    # An axis on which the samples of a class do not vary would decide alone.
     floor = 1e-3 * float(mean.mean()) or 1.0
     return np.maximum(mean, floor)

@@ -93,6 +93,7 @@ class GFZSLClassifier(SearchingMethod):
         X = dense(X)
         means = Moments.of(X, y).class_means
         spreads = np.stack([X[y == c].var(axis=0, dtype=np.float64) for c in range(len(means))])
+        # Variances are measured in units of the mean one; without any, of that between classes.
         unit = float(spreads.mean()) or float(means.var()) or 1.0
         S = self.seen_signatures_
         rows = even_rows(y, _SEARCH_ROWS, np.random.default_rng(self.random_state))
@@ -130,6 +131,7 @@ def _regressions(
 ) -> tuple[Gaussians, Gaussians]:
     """Regressions of the means and of the logarithm of the floored variances."""
     K = rbf(seen, seen, point["width"])
+    # Logarithms, so that every prediction is a positive variance.
     logs = np.log(relative + point["floor"])
     return kernel_ridge(K, means, point["ridge"]), kernel_ridge(K, logs, point["ridge_variance"])
 
@@ -151,6 +153,7 @@ class _Search:
         squares = x**2
         seen, new = self.seen, self.new
 
+        # Parameters repeat over the grid: a regression is solved once for each combination it sees.
         @cache
         def kernels(width: float) -> Gaussians:
             return rbf(seen, seen, width), rbf(new, seen, width)
@@ -169,6 +172,8 @@ class _Search:
             precision = np.exp(-logs) / self.unit
             return precision, squares @ precision.T + logs.sum(axis=1)
 
+        # −½ Σ_j [(x_j − m_j)² / v_j + log v_j] with the square expanded: only x·(m/v) depends on
+        # all four parameters.
         for p in points:
             m = predicted(p["width"], p["ridge"])
             precision, rest = spread(p["width"], p["ridge_variance"], p["floor"])
@@ -179,6 +184,7 @@ class _Search:
 def _gaussians(K: NDArray, fitted: tuple[Gaussians, Gaussians], unit: float) -> Gaussians:
     """Means and variances of classes, of shape (n_classes, n_features)."""
     (mean_dual, mean), (log_dual, log_mean) = fitted
+    # μ_c = k(s_c) α + μ̄ and log v_c = k(s_c) β + log v̄.
     return K @ mean_dual + mean, unit * np.exp(K @ log_dual + log_mean)
 
 

@@ -107,6 +107,7 @@ class NCMClassifier(SearchingMethod):
         X = dense(X)
         rows = even_rows(y, _SEARCH_ROWS, np.random.default_rng(self.random_state))
         few, labels = X[rows], y[rows]
+        # Weights by ancestors have nothing to choose.
         free = search_space(self) if self.related == "similar" else {}
         S, points = self.seen_signatures_, grid_points(self, free)
 
@@ -128,6 +129,7 @@ class NCMClassifier(SearchingMethod):
         if self.learned == "identity":
             return np.eye(X.shape[1]), Moments.of(X, y).class_means
         moments = Moments.of(X, y, centered=True)
+        # Start: linear discriminants. The metric M is then learned in their few coordinates.
         L0 = discriminant_directions(moments, float(self.shrinkage))
         means = moments.class_means @ L0
         if self.learned == "whitened":
@@ -158,6 +160,7 @@ def similar_classes(candidates: NDArray, seen: NDArray, beta: float, *, center: 
     if center:
         origin = seen.mean(axis=0)
         candidates, seen = candidates - origin, seen - origin
+        # ‖a − b‖² = 2 − 2 cos(a, b) of unit vectors.
         squared = 2.0 - 2.0 * scores(candidates, seen, "cosine")
         unit = 2.0
     else:
@@ -174,9 +177,11 @@ def below_ancestors(candidates: NDArray, seen: NDArray) -> NDArray:
     a seen class takes all of them alike.
     """
     members = (seen > 0).astype(np.float64)
+    # A kind (ancestor) stands for the mean of its seen classes, a candidate for that of its kinds.
     sizes = members.sum(axis=0)
     kinds = ((candidates > 0) & (sizes > 0)) / np.maximum(sizes, 1.0)
     weights = kinds @ members.T
+    # Without a common kind nothing is known: the mean of all.
     weights[weights.sum(axis=1) == 0] = 1.0
     return _own_class_first(weights / weights.sum(axis=1, keepdims=True), candidates, seen)
 
@@ -204,6 +209,7 @@ def discriminant_directions(moments: Moments, shrinkage: float) -> NDArray:
     ndarray of shape (n_features, n_directions)
         At most one direction fewer than classes.
     """
+    # Total scatter = between + within; shrinkage is in units of the mean within-class variance.
     offsets = moments.class_means - moments.mean
     about = moments.about(moments.mean)
     between = (offsets.T * moments.counts) @ offsets
@@ -212,6 +218,7 @@ def discriminant_directions(moments: Moments, shrinkage: float) -> NDArray:
     if not level > 0:
         level = float(np.trace(between)) / len(between) / moments.n_samples or 1.0
     values, vectors = np.linalg.eigh(within)
+    # Within-class deviation becomes 1 in all directions; then the axes of the class means.
     root = vectors / np.sqrt(np.maximum(values, 0.0) + shrinkage * level)
     rank = min(len(moments.classes) - 1, len(within))
     _, _, Vt = np.linalg.svd(offsets @ root, full_matrices=False)

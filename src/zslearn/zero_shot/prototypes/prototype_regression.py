@@ -298,6 +298,8 @@ class PrototypeRegression(PrototypeBeliefs):
         covariance = WithinClassCovariance.of(folded.total, folded.n_features)
         means = folded.total.class_means
         center = means.mean(axis=0)
+        # Σ⁻¹(μ_i − μ̄) for all seen classes, Σ the shrunk covariance within classes. Distances are
+        # measured from μ̄, where products keep their digits.
         (whitened,) = covariance.solved(means - center, [self.shrinkage_])
         self.dual_gram_ = whitened @ (means - center).T
         self.dual_shift_ = whitened @ center
@@ -365,6 +367,7 @@ class PrototypeRegression(PrototypeBeliefs):
         points = kernel_points(self, guesses=guess is not None)
         n_best = len(points)
         if self._chooses_kernels():
+            # At most a third of the settings, so that not all of a small grid is averaged.
             n_best = min(self.n_average, -(-len(points) // 3))
         judge = FoldJudge(kernels, self.seen_signatures_, KernelSettings.of(points), guess)
         self.cv_results_, space = None, spaces[0]
@@ -378,6 +381,7 @@ class PrototypeRegression(PrototypeBeliefs):
             choice, accuracies = coarse.choose_space(gather, spaces, n_coarse)
             space, self.cv_results_ = choice.best_params, choice.cv_results
             if self.setting == "conventional" and coarse is judge:
+                # The first deal has judged all kernels in this space already.
                 curves = list(accuracies[:, choice.best_index])
         self.power_, self.shrinkage_ = float(space["power"]), float(space["shrinkage"])
         self.best_params_ = left_open(self, space)
@@ -390,6 +394,7 @@ class PrototypeRegression(PrototypeBeliefs):
             return self._keep([first], guess)
         choice = choose([space | p for p in points], range(len(curves)), curves.__getitem__)
         self.cv_results_ = choice.cv_results
+        # Their prototypes are averaged; docs/prototype_regression.md has what that brings.
         best = np.argsort(choice.cv_results["rank_test_score"], kind="stable")[:n_best]
         return self._keep([points[i] for i in nearly_best(np.array(curves), best)], guess)
 

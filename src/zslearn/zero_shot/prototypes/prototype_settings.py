@@ -97,6 +97,7 @@ class KernelSettings:
         left_out = np.zeros((2, *distances.values.shape[2:]))
         for n_kernels, bandwidth, used in self.by_kernel():
             K = distances.kernel(n_kernels, bandwidth)
+            # (K + r I)⁻¹ of all ridges from one decomposition, added up to one matrix per kernel.
             inverses = ridge_weights(K, np.eye(len(K)), self.ridge[used])
             missed, variances = left_out_weights(inverses)
             kernels.append((n_kernels, bandwidth))
@@ -161,6 +162,7 @@ def kernel_points(estimator: Any, *, guesses: bool = False) -> list[Point]:
         Whether prototypes may lean on signatures, so that points have a β.
     """
     given = {name: getattr(estimator, name) for name in (*KERNELS, *(["beta"] if guesses else []))}
+    # Numbers for both others mean a plain setting; it has one kernel unless told.
     if not (is_cv(given["bandwidth"]) or is_cv(given["ridge"])) and is_cv(given["n_kernels"]):
         given["n_kernels"] = 1
     sizes = {np.size(value) for value in given.values() if not isinstance(value, str | int | float)}
@@ -209,6 +211,7 @@ def space_scores(accuracies: Array, n_best: int) -> Array:
     n_best : int
         How many settings, those of the highest mean over the folds.
     """
+    # Those that would be averaged in this space, the same on all folds.
     best = np.argsort(-accuracies.mean(axis=0), axis=1, kind="stable")[:, :n_best]
     return np.take_along_axis(accuracies, best[None], axis=2).mean(axis=2)
 
@@ -229,6 +232,7 @@ def nearly_best(scores: Array, order: NDArray[np.intp]) -> NDArray[np.intp]:
         Points of `order` whose mean is within two standard errors of that of the best.
     """
     means, best = scores.mean(axis=0), scores[:, order[0]]
+    # Standard error of the best mean; two of them are no difference.
     error = best.std(ddof=1) / np.sqrt(len(best))
     return order[means[order] >= means[order[0]] - 2 * error]
 
@@ -280,6 +284,7 @@ class FoldJudge:
         powers, shrinkages = ({space[name] for space in spaces} for name in SPACES)
         known: dict[tuple[float, float], Array] = {}
         if len(powers) > 1 and len(shrinkages) > 1:
+            # The power first, at two shrinkages, then the shrinkage: 8 spaces in place of 12.
             coarse = [space for space in spaces if space["shrinkage"] in COARSE]
             self._judge(gather, coarse, known)
             power = _best_space(coarse, known, n_best)[0].best_params["power"]
@@ -390,6 +395,7 @@ class FoldJudge:
         rows = np.concatenate([fold.rows, fold.known_rows])
         guesses = self._guesses(known, candidates, power)
         (space,) = _spaces(fold, folded, rows, [shrinkage], guesses)
+        # Candidates are the classes learned from and then the held-out ones.
         truth = np.concatenate([fold.truth + len(known), fold.known_truth])
         weights = None
         if fold.weights is not None and fold.known_weights is not None:

@@ -120,17 +120,20 @@ class JLSEClassifier(SearchingMethod):
         self.temperature_ = self._chosen(X, y, S)
         self.ridge_coef_, self.feature_mean_ = ridge_scores(X, y)
         rows = self._some(y)
+        # Samples as mixtures π of seen classes: the softmax of their ridge scores.
         F = (X[rows] - self.feature_mean_) @ self.ridge_coef_.T
         found = self._match(softmax(self.temperature_ * F, axis=1), y[rows], S)
         self.coef_, self.class_dictionary_, self.sample_dictionary_ = found
 
     def represent(self, rows: Features) -> NDArray:
+        # (x − μ)·r as x·r − μ·r, so that sparse rows stay sparse.
         offset = self.ridge_coef_ @ self.feature_mean_
         F = np.asarray(rows @ self.ridge_coef_.T) - offset
         return np.asarray(softmax(self.temperature_ * F, axis=1))
 
     def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
         S = self._unit_signatures(names, vectors)
+        # d_c = Wᵀ z_s(c), the direction that codes of its samples should have.
         return simplex_codes(S, self.class_dictionary_, self.gamma) @ self.coef_
 
     def compare(self, queries: NDArray, classes: NDArray) -> NDArray:
@@ -168,9 +171,11 @@ class JLSEClassifier(SearchingMethod):
         self, posterior: NDArray, y: NDArray, S: NDArray
     ) -> tuple[NDArray, NDArray, NDArray]:
         """W, B and D, alternating with the codes of the samples."""
+        # Atoms begin at the seen classes themselves.
         B, D, W = S, np.eye(len(S)), np.zeros((len(S), len(S)))
         codes, Z = simplex_codes(S, B, self.gamma), posterior
         for _ in range(self.rounds):
+            # In turn: W with codes fixed, codes with W fixed, then the dictionaries of both.
             W = match_matrix(W, Z, y, codes, float(self.lam))
             Z = inferred_codes(posterior, (codes @ W)[y], D, self.rho)
             if self.learn_dictionaries:
@@ -184,6 +189,7 @@ def ridge_scores(X: NDArray, y: NDArray[np.intp], ridge: float = 0.1) -> tuple[N
     mean = X.mean(axis=0, dtype=np.float64)
     A = (X - mean).astype(np.float64)
     gram = A.T @ A / len(A)
+    # In units of the mean eigenvalue of the covariance.
     gram[np.diag_indices_from(gram)] += ridge * max(float(np.trace(gram)) / len(gram), 1e-12)
     targets = np.eye(int(y.max()) + 1)[y]
     return np.linalg.solve(gram, A.T @ (targets - targets.mean(axis=0)) / len(A)).T, mean
@@ -196,6 +202,7 @@ def match_matrix(
 
     def objective(flat: NDArray) -> tuple[float, NDArray]:
         W = flat.reshape(start.shape)
+        # F_tc = z_t·(Wᵀ z_c), so ∂L/∂W = (G codes)ᵀ Z.
         loss, G = logistic_pairs(Z @ W.T @ codes.T, y)
         gradient = (G @ codes).T @ Z + lam * W
         return loss + lam / 2.0 * float(np.vdot(W, W)), gradient.ravel()
@@ -208,6 +215,7 @@ def match_matrix(
 def atoms(Z: NDArray, targets: NDArray, start: NDArray) -> NDArray:
     """Return D of least ‖targets − Z D‖² + ε‖D − start‖², ε the mean squared use of an atom."""
     use = Z.T @ Z
+    # Atoms that no code uses stay where they were.
     held = float(np.trace(use)) / len(use) * np.eye(len(use))
     return np.linalg.solve(use + held, Z.T @ targets + held @ start)
 
@@ -218,6 +226,7 @@ def inferred_codes(
     """z_t of each row: projected gradient steps of log σ(d·z) − (ρ/2)‖π − z D‖² from z = π."""
     Z, curvature = posterior, float(np.linalg.norm(D, 2)) ** 2
     for _ in range(steps):
+        # ∂/∂z log σ(d·z) = σ(−d·z) d; the step 1 / (ρ‖D‖²) is safe for the quadratic part.
         pull = expit(-np.einsum("ij,ij->i", Z, directions))[:, None] * directions
         Z = project_to_simplex(Z + (pull / rho + (posterior - Z @ D) @ D.T) / curvature)
     return Z

@@ -68,6 +68,7 @@ def simplex_codes(A: Array, B: Array, gamma: float, *, max_iter: int = 2000) -> 
     """
     A, B = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
     H, target = B @ B.T + gamma * np.eye(len(B)), A @ B.T
+    # Projected gradient steps of 1/L with Nesterov's momentum (FISTA, Beck & Teboulle, 2009).
     step = 1.0 / float(np.linalg.eigvalsh(H)[-1])
     Z = np.full((len(A), len(B)), 1.0 / len(B))
     look, t = Z, 1.0
@@ -84,6 +85,7 @@ def simplex_codes(A: Array, B: Array, gamma: float, *, max_iter: int = 2000) -> 
 def _exact(z: Array, H: Array, target: Array) -> Array:
     """Solve for the atoms that z uses, so that a code does not depend on how others converged."""
     used = np.flatnonzero(z > 0)
+    # On the atoms in use: H z = target + μ·1 and Σ z = 1 (Karush–Kuhn–Tucker).
     system = np.ones((len(used) + 1, len(used) + 1))
     system[:-1, :-1], system[-1, -1] = H[np.ix_(used, used)], 0.0
     solution = np.linalg.solve(system, np.append(target[used], 1.0))[:-1]
@@ -191,6 +193,7 @@ class SSEClassifier(GradientClassifier):
         unit = unit_rows(S)
         self._margins = (1.0 - unit @ unit.T).astype(X.dtype)
         self._steps = 0
+        # w and v take turns of one epoch each.
         self._steps_per_turn = -(-len(y) // self._rows_per_batch(len(y)))
         try:
             return super()._train(X, y, S, point, validate)
@@ -198,6 +201,7 @@ class SSEClassifier(GradientClassifier):
             del self._means, self._codes, self._margins, self._steps, self._steps_per_turn
 
     def _start(self, rng: np.random.RandomState, S: NDArray, n_features: int) -> Parameters:
+        # A sample near its atom has a large intersection and a small remainder.
         sign = 1.0 if self.kind == "int" else -1.0
         w = np.full(n_features, sign / n_features, dtype=S.dtype)
         return {"w": w, "v": self._means.astype(S.dtype), "B": S.copy()}
@@ -207,6 +211,7 @@ class SSEClassifier(GradientClassifier):
     ) -> tuple[float, Parameters]:
         turn = "w" if (self._steps // self._steps_per_turn) % 2 == 0 else "v"
         self._steps += 1
+        # The second sum of the objective: the same loss of the class means.
         some = np.unique(y)
         both = np.concatenate([X, self._means[some]]), np.concatenate([y, some])
         return similarity_loss(parameters, *both, self._codes, self._margins, self.kind, turn)

@@ -121,6 +121,7 @@ def minimize_classifiers(
     def objective(flat: Array) -> tuple[float, Array]:
         V = flat.reshape(start.shape)
         W = V if mixing is None else mixing @ V
+        # F = X Wᵀ and G = ∂L/∂F, so ∂L/∂W = Gᵀ X; with W = mixing·V, ∂L/∂V = mixingᵀ ∂L/∂W.
         value, G = loss(X @ W.T.astype(X.dtype), y)
         gradient = (G.T @ X).astype(np.float64) + lam * W
         if mixing is not None:
@@ -175,6 +176,7 @@ class PhantomProblem:
         S = phantom_similarity(self.A, B, self.scale)
         W = S @ V
         value, G = self.loss(self.X @ W.T.astype(self.X.dtype), self.y)
+        # ‖b_r‖² − h², of the term that holds phantoms to the length of signatures.
         excess = np.einsum("ij,ij->i", B, B) - float(np.mean(np.sum(self.A**2, axis=1)))
         total = value + self.lam / 2 * float(np.vdot(W, W)) + self.length / 2 * excess @ excess
         in_S = ((G.T @ self.X).astype(np.float64) + self.lam * W) @ V.T
@@ -194,6 +196,7 @@ class PhantomProblem:
             both = np.concatenate([flat, -flat]) + self.sparsity
             return value + self.sparsity * float(parts.sum()), both
 
+        # M = P − N with P, N ≥ 0 makes Σ|M| = Σ P + N smooth.
         start = np.concatenate([np.maximum(M, 0).ravel(), np.maximum(-M, 0).ravel()])
         found = minimize(
             objective,
@@ -310,6 +313,7 @@ class SynCClassifier(SearchingMethod):
 
     def _fit(self, X: Features, y: NDArray[np.intp]) -> None:
         X = dense(X).astype(np.float32, copy=False)
+        # In units of the median distance between seen classes one grid of scales suits all tables.
         self.median_distance_ = median_distance(self.seen_signatures_)
         A = self.seen_signatures_ / self.median_distance_
         chosen = self._chosen(X, y, A)
@@ -324,6 +328,7 @@ class SynCClassifier(SearchingMethod):
         problem = PhantomProblem(
             X, y, A, self._loss(A), self.lam_, self.scale_, self.sparsity, LENGTH_WEIGHT
         )
+        # Phantoms are kept as mixtures of signatures, b_r = Σ_c m_rc a_c.
         mixtures = self.phantoms_ @ np.linalg.pinv(A)
         for _ in range(ROUNDS):
             mixtures = problem.minimized(mixtures, self.coef_)
@@ -377,6 +382,8 @@ class SynCClassifier(SearchingMethod):
         """V of every λ and scale, each fit starting where the last λ ended."""
         loss = self._loss(A)
         if self.n_phantoms is None:
+            # As many phantoms as classes: every W is some S V, so W is learned once for each λ and
+            # V = S⁺ W found for each scale.
             mixings = [np.linalg.pinv(phantom_similarity(A, B, scale)) for scale in scales]
             fits = self._fits(X, y, loss, lams, len(A), None)
             return [[mixing @ W for mixing in mixings] for W in fits]
@@ -389,6 +396,7 @@ class SynCClassifier(SearchingMethod):
     ) -> list[NDArray]:
         """Minimizers of every λ."""
         V = np.zeros((rows, X.shape[1]))
+        # The margin losses start from a few steps of the smooth one.
         if self.loss != "ovo":
             V, _ = minimize_classifiers(V, X, y, one_versus_other, START_LAM, mixing, max_iter=10)
         fits = []
@@ -402,6 +410,7 @@ class SynCClassifier(SearchingMethod):
     def _loss(self, A: NDArray) -> Any:
         if self.loss == "ovo":
             return one_versus_other
+        # Crammer–Singer's margin is 1, that of the struct loss the distance of the two classes.
         margin = 1.0 if self.loss == "cs" else cdist(A, A).astype(np.float32)
         return lambda F, y: structured_hinge(F, y, margin)
 
