@@ -322,10 +322,11 @@ class Candidates:
                 f"{X!r} were made ready by another recognizer; call ready of this one."
             )
         n, n_features = rows.shape
+        itemsize = getattr(getattr(rows, "dtype", None), "itemsize", 8)
         for block, compare in self._blocks():
             size, parts = block.stop - block.start, [slice(0, n)]
             # A block of scores and the block of rows it is made of both have to fit.
-            bytes_per_row = max(size, n_features) * 8
+            bytes_per_row = max(size, n_features) * itemsize
             if not scorer.zero_shot_tags.transductive and n * bytes_per_row > SCORE_BYTES:
                 parts = list(row_blocks(n, bytes_per_row, SCORE_BYTES))
 
