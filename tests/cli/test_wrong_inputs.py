@@ -12,6 +12,17 @@ import pytest
 from tests.streams import SeparateRunner
 from zslearn.cli import cli
 from zslearn.datasets import make_zero_shot
+from zslearn.encoders import (
+    Store,
+    TextEncoder,
+    build_store,
+    read_descriptions,
+    read_texts,
+    remember_encoder,
+)
+from zslearn.persistence import save
+from zslearn.signatures import Signatures
+from zslearn.zero_shot import SAEClassifier
 
 
 class Case(NamedTuple):
@@ -201,6 +212,98 @@ EVALUATE = {
     f"{FILES}": "--cv 5",
     f"{FILES} --unseen fox": "fox",
 }
+# Tables of texts that zslearn features cannot take, by the ending of the file.
+REQUESTS = [f"Where is card number {i}?,card\n" for i in range(6)]
+REQUESTS += [f"Give back {i} coins please,refund\n" for i in range(6)]
+TICKETS = "text,category\n" + "".join(REQUESTS)
+TEXTS = {
+    "empty": ("csv", "", "is empty"),
+    "header alone": ("csv", "text,category\n", "header but no line below"),
+    "no column of that name": ("csv", "body,category\nHello,card\n", "no column 'text'"),
+    "no column of labels": ("csv", "text,kind\nHello,card\n", "no column 'category'"),
+    "every text empty": ("csv", "text,category\n ,card\n,refund\n", "no text in its 2 rows"),
+    "mostly numbers": (
+        "csv",
+        "text,category\n12,a\n7.5,b\nHello,a\n",
+        "numbers in 2 of 3 rows.*'12'",
+    ),
+    "a label per row": (
+        "csv",
+        "text,category\n" + "".join(f"Hello {i},id{i}\n" for i in range(150)),
+        "150 different values in 150 rows.*labels come again",
+    ),
+    "labels in other capitals": ("csv", TICKETS + "Hello,Card\n", "'Card' differs from 'card'"),
+    "no label": ("csv", TICKETS + "Hello,\n", "(?i)line 14.*empty|missing"),
+    "a long row": ("csv", TICKETS + "Hello,card,7\n", "(?i)line 14|cells"),
+    "binary": ("csv", b"\xff\x00\x81garbage", "UTF-8"),
+    "a column twice": ("csv", "text,text,category\nA,B,c\n", "text"),
+    "text that is a number": (
+        "jsonl",
+        '{"text": "Hi", "category": "a"}\n{"text": 7}\n',
+        "(?i)line 2",
+    ),
+    "text that is a list": (
+        "jsonl",
+        '{"text": "Hi", "category": "a"}\n{"text": ["x"], "category": "a"}\n',
+        "(?i)line 2.*list",
+    ),
+    "no JSON": ("jsonl", '{"text": "Hi", "category": "a"}\n{"text": "Ho"\n', "(?i)line 2"),
+    "no object": ("jsonl", '["Hi", "a"]\n', "(?i)line 1|object"),
+    "no workbook": ("xlsx", b"not a workbook", "tickets.xlsx"),
+    "no Parquet": ("parquet", b"PAR1 garbage", "tickets.parquet"),
+    "no tabs": ("tsv", "text;category\nHello;card\n", "no column 'text'"),
+}
+TEXT_OPTIONS = {
+    "{}/tickets.csv --labels kind": "no column 'kind'",
+    "{}/tickets.csv --labels category --text body": "no column 'body'",
+    "{}/tickets.csv --labels category --name category": "names 6 rows",
+    "{}/tickets.csv": "several columns hold text: .*--text",
+    "{}/X.csv": "no column holds texts",
+    "{}/tickets.csv --labels category --views flip": "--views is for pictures",
+    "{}/tickets.csv --labels category --encoder minilmm": "Did you mean 'minilm'",
+    "{}/tickets.csv --labels category --encoder efficientnet-lite2": "no text encoder",
+    "{}/no.csv --labels category": "There is no",
+    "{} --text text": "--text is for a table",
+    "{}/model.zsl --text text": "--text is for a table",
+}
+# Files of classes in words that zslearn fit cannot take for a store of texts.
+WORDS = {
+    "empty": ("", "is empty"),
+    "header alone": ("class,description\n", "header but no line below"),
+    "no header": ("card,Where the card is now\nrefund,Money back\n", "put a line above it"),
+    "numbers": ("class,a\ncard,1\nrefund,2\n", "holds numbers, not texts.*--signatures"),
+    "other capitals": ("class,description\nCard,It is late\nrefund,Money\n", "'card'.*'Card'"),
+    "twice in other capitals": ("class,text\ncard,a b\nCard,c d\n", "'Card' differs from 'card'"),
+    "a class is missing": ("class,description\ncard,It is late\ntop,More money\n", "'refund'"),
+    "no name": ("class,description\n,It is late\n", "Line 2 has no class name"),
+    "a list of samples": (TICKETS, "each of the 12 rows would be a class"),
+    "binary": (b"\xff\x00\x81garbage", "UTF-8"),
+}
+OF_TEXTS = {
+    "fit {}/tickets.store --save {}/n.zsl": "needs --signatures or --classes",
+    "fit {}/tickets.store --classes {}/no.csv --save {}/n.zsl": "no.csv",
+    "fit {}/tickets.store --classes {}/kinds.csv --signatures {}/y.csv --save {}/n.zsl": "both",
+    "fit {}/tickets.store --signatures {}/kinds.csv --save {}/n.zsl": "words; give it by --cl",
+    "fit {}/bare.store --classes {}/kinds.csv --save {}/n.zsl": "with --labels COLUMN",
+    "fit {}/tickets.csv --classes {}/kinds.csv --save {}/n.zsl": "zslearn features .*tickets.csv",
+    "evaluate {}/tickets.store": "needs --signatures or --classes",
+    "evaluate {}/tickets.store --classes {}/kinds.csv --unseen fox": "fox",
+    "advise {}/tickets.store --classes {}/no.csv": "no.csv",
+    "data check {}/tickets.store {}/no.csv": "no.csv",
+    "predict {}/texts.zsl {}/no.csv": "no.csv",
+    "predict {}/texts.zsl {}/tickets.csv": "several columns hold text",
+    "predict {}/texts.zsl {}/tickets.csv --text body": "no column 'body'",
+    "predict {}/texts.zsl Hello --text text": "--text names a column",
+    "predict {}/texts.zsl Hello {}/tickets.csv": "give texts, or one table",
+    "predict {}/texts.zsl {}/model.zsl": "UTF-8|model.zsl",
+    "predict {}/texts.zsl Hello --candidates fox": "'fox' has no signature",
+    "predict {}/texts.zsl Hello --add-classes {}/kinds.csv": "already",
+    "predict {}/texts.zsl Hello --add-classes {}/no.csv": "no.csv",
+    "predict {}/texts.zsl Hello --add-classes {}/classes.csv": "dimensions|classes.csv",
+    "predict {}/model.zsl {}/new.csv --text f0": "--text is for a model of texts",
+    "predict {}/model.zsl {}/new.csv --add-classes {}/kinds.csv": "kinds.csv",
+    "describe {}/tickets.csv --out {}/d.csv": "each of the 12 rows would be a class",
+}
 
 
 def cases():
@@ -233,7 +336,22 @@ def cases():
             yield command + options, Case(command + options, words)
 
 
-CASES = dict(cases())
+def text_cases():
+    """The cases of texts."""
+    for what, (ending, content, words) in TEXTS.items():
+        name = f"tickets.{ending}"
+        features = f"features {{}}/{name} --text text --labels category --out {{}}/new.store"
+        yield f"features, texts: {what}", Case(features, words, name, content)
+    for options, words in TEXT_OPTIONS.items():
+        yield f"features {options}", Case(f"features {options} --out {{}}/new.store", words)
+    for what, (content, words) in WORDS.items():
+        fit = "fit {}/tickets.store --classes {}/kinds.csv --save {}/new.zsl"
+        yield f"fit, classes in words: {what}", Case(fit, words, "kinds.csv", content)
+    for options, words in OF_TEXTS.items():
+        yield options, Case(options, words)
+
+
+CASES = dict(cases()) | dict(text_cases())
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +370,24 @@ def sound(tmp_path_factory):
     data.signatures.to_csv(folder / "classes.csv")
     fit = f"fit {FILES} --method sae -P lam=1 --save {{}}/model.zsl".replace("{}", str(folder))
     assert SeparateRunner().invoke(cli, fit.split()).exit_code == 0
+    add_texts(folder)
     return folder
+
+
+def add_texts(folder):
+    """Write a table of texts, its store with and without labels, its classes and a model."""
+    (folder / "tickets.csv").write_text(TICKETS)
+    kinds = "class,description\ncard,The card is late\nrefund,Money back\ntop_up,More money\n"
+    (folder / "kinds.csv").write_text(kinds)
+    samples = read_texts(folder / "tickets.csv", text="text", labels="category")
+    build_store(samples, folder / "tickets.store", TextEncoder())
+    bare = [sample._replace(label=None) for sample in samples]
+    build_store(bare, folder / "bare.store", TextEncoder())
+    store = Store.open(folder / "tickets.store")
+    table = Signatures.from_texts(read_descriptions(folder / "kinds.csv"), TextEncoder())
+    fitted = SAEClassifier(table, lam=1.0).fit(store.X, store.y)
+    remember_encoder(fitted, store.encoder)
+    save(fitted, folder / "texts.zsl")
 
 
 @pytest.fixture

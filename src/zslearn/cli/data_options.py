@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zslearn.datasets import ClassSplit, ZeroShotDataset
-    from zslearn.encoders import Encoder, EncoderIdentity
+    from zslearn.encoders import EncoderIdentity
     from zslearn.signatures import Signatures
 
 OWN_FILES = ("features", "labels", "signatures")
@@ -327,25 +327,14 @@ def describe_classes(path: str, encoder: EncoderIdentity | None) -> Signatures:
     -------
     Signatures
     """
-    from zslearn.encoders import read_descriptions
+    from zslearn.encoders import class_encoder, read_descriptions
     from zslearn.signatures import Signatures
 
     texts = read_descriptions(path)
-    words = text_encoder_for(encoder)
+    words = class_encoder(encoder)
     click.echo(f"Encoding {len(texts)} classes with {words.identity} ...", err=True)
     with warnings_as_lines():
         return Signatures.from_texts(texts, words)
-
-
-def text_encoder_for(samples: EncoderIdentity | None) -> Encoder:
-    """Return what encodes classes: the encoder of the samples, its other half, or MiniLM."""
-    from zslearn.encoders import TextEncoder, encoder_of
-
-    if samples is not None and samples.kind == "text":
-        return encoder_of(samples)
-    if samples is not None and samples.model.startswith("open_clip:"):
-        return TextEncoder(samples.model)
-    return TextEncoder()
 
 
 def is_in_words(path: str) -> bool:

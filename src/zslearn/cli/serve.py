@@ -156,15 +156,25 @@ Examples:
   zslearn studio animals --pictures photos
   zslearn studio photos --signatures classes.csv
   zslearn studio photos.store --model model.zsl --project work.project
+  zslearn studio tickets.csv --text text --labels category
+  zslearn studio tickets.store --classes classes.csv
 """
 
 
 @click.command(epilog=STUDIO_EPILOG)
-@click.argument("data", default="shapes", metavar="[STORE|FOLDER|shapes|animals]")
+@click.argument("data", default="shapes", metavar="[STORE|FOLDER|TABLE|shapes|animals]")
 @click.option("--model", metavar="FILE", help="Begin with this model, written by fit --save.")
 @click.option(
     "--signatures", metavar="FILE", help="The classes of a STORE or FOLDER: CSV, name first."
 )
+@click.option(
+    "--classes",
+    metavar="FILE",
+    help="The classes in words, in place of --signatures: names and descriptions. Default for "
+    "texts: the names of their classes.",
+)
+@click.option("--text", metavar="COLUMN", help="The column of the texts of a TABLE.")
+@click.option("--labels", metavar="COLUMN", help="The column of the classes of a TABLE.")
 @click.option(
     "--pictures", metavar="FOLDER", help="The pictures of a STORE or of animals, to be shown."
 )
@@ -181,20 +191,27 @@ Examples:
     help="Port to listen on; 0 takes that of the last start, or a free one.",
 )
 @click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
-def studio(data: str, port: int, browser: bool, **paths: str | None) -> None:
+def studio(
+    data: str,
+    port: int,
+    browser: bool,
+    text: str | None,
+    labels: str | None,
+    **paths: str | None,
+) -> None:
     """Describe classes that nobody has seen on a page, and watch them being recognized.
 
     Without an argument the page shows drawn shapes; with "animals" the bundled features. A STORE
-    is what zslearn features wrote; the pictures of a FOLDER, with a folder per class, are encoded
-    first. Only this machine can open the page, by the address that is printed, once. Everything
-    is kept in the project file.
+    is what zslearn features wrote; the pictures of a FOLDER, with a folder per class, and the texts
+    of a TABLE are encoded first. Only this machine can open the page, by the address that is
+    printed, once. Everything is kept in the project file.
     """
     from zslearn.serve import run_server
     from zslearn.serve.studio import Source, StudioSettings, finish_later, make_app, prepare
     from zslearn.serve.studio.opening import keep_port, kept_port, project_path
 
     named = {name: None if path is None else Path(path) for name, path in paths.items()}
-    source = Source(data, **named)
+    source = Source(data, text=text, labels=labels, **named)
     models = {} if source.model is None else {"model": source.model}
     opened = prepare(source)
     project = project_path(source)

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from zslearn.encoders.registry import Model, encoder_names, register_encoder
     from zslearn.encoders.samples import Sample, find_pictures, read_descriptions, read_texts
     from zslearn.encoders.store import Samples, Store, is_store, write_store
-    from zslearn.encoders.text_encoder import TextEncoder, describe_classes, text_encoder_of
+    from zslearn.encoders.text_encoder import (
+        TextEncoder,
+        class_encoder,
+        describe_classes,
+        text_encoder_of,
+    )
     from zslearn.encoders.word_search import Match, MatchedSignatures
     from zslearn.encoders.word_vectors import match_word_vectors
     from zslearn.encoders.wordnet import match_wordnet
@@ -37,6 +42,7 @@ __all__ = [
     "Store",
     "TextEncoder",
     "build_store",
+    "class_encoder",
     "describe_classes",
     "encoder_names",
     "encoder_of",
@@ -69,6 +75,7 @@ __getattr__, __dir__ = lazy_names(
         "Store": "store",
         "TextEncoder": "text_encoder",
         "build_store": "building",
+        "class_encoder": "text_encoder",
         "describe_classes": "text_encoder",
         "encoder_names": "registry",
         "encoder_of": "base",

@@ -238,7 +238,12 @@ def _texts_in(table: Table, column: int) -> list[str]:
                 f"{type(value).__name__}, {value!r:.40}; every text must be text."
             )
     texts = table.texts(column)
-    filled = [text for text in texts if text]
+    filled = [text for text in texts if text and not text.isspace()]
+    if not filled:
+        raise table.refusal(
+            f"column {table.title(column)} holds no text in its {len(texts)} rows; give a column "
+            "of texts."
+        )
     numbers = sum(is_number(text) for text in filled)
     if numbers > len(filled) / 2:
         row = next(row for row, text in enumerate(texts) if text and is_number(text))

@@ -157,6 +157,26 @@ def text_encoder_of(signatures: Signatures) -> EncoderIdentity | None:
     return None
 
 
+def class_encoder(samples: EncoderIdentity | None) -> Encoder:
+    """Return what encodes descriptions of the classes of samples.
+
+    Parameters
+    ----------
+    samples : EncoderIdentity or None
+        What made the samples; None for plain features.
+
+    Returns
+    -------
+    Encoder
+        The same one for texts, the other half of a CLIP model for its pictures, and MiniLM else.
+    """
+    if samples is not None and samples.kind == "text":
+        return encoder_of(samples)
+    if samples is not None and samples.model.startswith("open_clip:"):
+        return TextEncoder(samples.model)
+    return TextEncoder()
+
+
 def describe_classes(
     texts: Mapping[Any, str | Sequence[str]], signatures: Signatures
 ) -> Signatures:

@@ -1,4 +1,4 @@
-"""The samples of a studio: features, labels, and pictures by their number."""
+"""The samples of a studio: features, labels, and pictures or texts by their number."""
 
 from __future__ import annotations
 
@@ -118,6 +118,8 @@ class Collection:
         The method to begin with, if it is another one than usual.
     notice : str
         What the visitor should know about the data; empty if there is nothing.
+    texts : tuple of str or None
+        The texts that were encoded.
     """
 
     name: str
@@ -133,6 +135,12 @@ class Collection:
     recipe: tuple[str, ...] = ()
     first: str | None = None
     notice: str = ""
+    texts: tuple[str, ...] | None = None
+
+    @property
+    def unit(self) -> str:
+        """What a sample is called on the page."""
+        return "picture" if self.texts is None else "text"
 
     @property
     def n(self) -> int:

@@ -17,17 +17,26 @@ import numpy as np
 from starlette.applications import Starlette
 
 from zslearn._files import check_is_file, first_line
+from zslearn._tables import ENDINGS
 from zslearn.core.threads import map_in_order, n_threads
 from zslearn.datasets import open_dataset
 from zslearn.datasets.table import read_signatures
 from zslearn.encoders import (
+    Encoder,
     ImageEncoder,
+    Sample,
     Store,
+    TextEncoder,
     build_store,
+    class_encoder,
     encoder_of,
     encoder_of_model,
     find_pictures,
     is_store,
+    read_descriptions,
+    read_texts,
+    remember_encoder,
+    split_encoder,
 )
 from zslearn.encoders.pictures import IMAGE_SUFFIXES
 from zslearn.exceptions import (
@@ -53,38 +62,48 @@ from zslearn.serve.studio.collection import (
 from zslearn.serve.studio.routes import studio_routes
 from zslearn.serve.studio.session import Session, Studio
 from zslearn.signatures import Signatures
+from zslearn.signatures.new_classes import spell_out
 
 SHOWN = 3
 
 
-def check_classes(labels: Sequence[str] | None, table: Signatures, named: str) -> None:
+def check_classes(
+    labels: Sequence[str] | None, names: Iterable[Any], named: str, unit: str = "picture"
+) -> None:
     """Refuse samples that no method could be trained on, and say why.
 
     Parameters
     ----------
     labels : sequence of str or None
         Classes of the samples; None if they have none.
-    table : Signatures
-        The class table.
+    names : iterable
+        Classes of the table.
     named : str
         What the table is called.
+    unit : {"picture", "text"}, default="picture"
+        What a sample is.
     """
+    if labels is None and unit == "text":
+        raise InvalidInputError(
+            "the texts have no classes, so nothing can be trained on them. Name their column by "
+            "--labels, or give a --model."
+        )
     if labels is None:
         raise InvalidInputError(
             "the pictures lie in no folders of classes, so nothing can be trained on them. Put "
             "those of each class into a folder with its name, or give a --model."
         )
-    known = set(map(str, table.names))
+    known = set(map(str, names))
     own = sorted(set(labels))
     both = [name for name in own if name in known]
     if len(both) == 1:
         raise InvalidInputError(
-            f"only {both[0]!r} has pictures and a row in {named}; training needs two classes."
+            f"only {both[0]!r} has {unit}s and a row in {named}; training needs two classes."
         )
     if not both:
         hint = did_you_mean(own[0], known, ", where the closest is {!r}")
         raise InvalidInputError(
-            f"none of the {len(own)} classes of the pictures, such as {own[0]!r}, has a row in "
+            f"none of the {len(own)} classes of the {unit}s, such as {own[0]!r}, has a row in "
             f"{named}{hint}. A class must have the same name in both."
         )
 
@@ -135,23 +154,26 @@ def _listed(names: Sequence[str], what: str = " dimensions") -> str:
     return f"{len(names)}{what} ({', '.join(names[:SHOWN])}{more})"
 
 
-def left_out(refused: Mapping[str, str], n: int) -> str:
-    """Say which of n files are no pictures; an empty text if all are."""
+def left_out(refused: Mapping[str, str], n: int, unit: str = "picture") -> str:
+    """Say which of n files are no pictures, or which texts are empty; nothing if all are fine."""
     if not refused:
         return ""
     some = [f"{name} ({reason})" for name, reason in list(refused.items())[:SHOWN]]
     more = f"; and {len(refused) - SHOWN} more" if len(refused) > SHOWN else ""
     are = "is" if len(refused) == 1 else "are"
-    return (
-        f"{len(refused)} of {n} files cannot be read as pictures and {are} left out: "
-        f"{'; '.join(some)}{more}."
-    )
+    what = "files cannot be read as pictures" if unit == "picture" else "texts cannot be encoded"
+    return f"{len(refused)} of {n} {what} and {are} left out: {'; '.join(some)}{more}."
 
 
 Report = Callable[[str, int, int], None]
 # Files by which a folder is a data set, whatever pictures it also holds.
 ARRAYS = frozenset({".mat", ".npy", ".npz", ".parquet"})
 TABLES = frozenset({"features", "labels", "predicates"})
+
+
+def is_table(data: str) -> bool:
+    """Say whether a path is a table, which holds texts."""
+    return Path(data).suffix.lower() in ENDINGS and Path(data).is_file()
 
 
 def holds_pictures(folder: Path) -> bool:
@@ -163,27 +185,40 @@ def holds_pictures(folder: Path) -> bool:
     return any(Path(name).suffix.lower() in IMAGE_SUFFIXES for name in names)
 
 
-def check_folder(folder: Path, signatures: Path | None, *, has_model: bool) -> None:
-    """Find what is wrong with a folder or its class table before anything is encoded."""
-    found = find_pictures(folder)
-    if signatures is None and has_model:
+def check_samples(source: Source) -> None:
+    """Find what is wrong with the samples or their classes before anything is encoded."""
+    found = find_samples(source)
+    if source.model is not None:
         return  # its classes are those of the model
-    table = class_table(signatures, None)
-    if not has_model:
-        labels = [picture.label for picture in found if picture.label is not None]
-        check_classes(labels or None, table, str(signatures))
+    labels = [sample.label for sample in found if sample.label is not None]
+    if source.named is None and is_table(source.data):
+        check_classes(labels or None, labels, source.data, "text")
+        return
+    check_classes(labels or None, class_names(source), str(source.named), unit_of(found))
 
 
-def open_store(
-    folder: Path, signatures: Path | None, pictures: Path | None, model: Any
-) -> Collection:
+def find_samples(source: Source) -> list[Sample]:
+    """List the pictures of a folder, or the texts of a table."""
+    if is_table(source.data):
+        return read_texts(source.data, text=source.text, labels=source.labels)
+    return find_pictures(source.data)
+
+
+def unit_of(samples: Sequence[Sample]) -> str:
+    """Say what samples are."""
+    return "text" if isinstance(samples[0].content, str) else "picture"
+
+
+def open_store(source: Source, model: Any) -> Collection:
     """Return the samples of a store written by ``zslearn features``."""
+    folder, pictures = Path(source.data), source.pictures
     store = Store.open(folder)
+    unit = "picture" if store.samples.texts is None else "text"
     wanted = None if model is None else encoder_of_model(model)
     if wanted and store.encoder and not wanted.matches(store.encoder):
         raise InvalidInputError(
             f"the model was trained on vectors of {wanted}, and {folder} holds vectors of "
-            f"{store.encoder}; encode the pictures with the same encoder."
+            f"{store.encoder}; encode the {unit}s with the same encoder."
         )
     paths = None if pictures is None else [pictures / name for name in store.samples]
     missing = next((path for path in paths or () if not path.is_file()), None)
@@ -191,22 +226,24 @@ def open_store(
         raise InvalidInputError(
             f"--pictures: there is no file {str(missing)!r}; give the folder that was encoded."
         )
-    table = class_table(signatures, model)
+    labels = None if store.y is None else store.y.tolist()
+    table = class_table(source, model, store)
     if model is None:
-        check_classes(None if store.y is None else store.y.tolist(), table, str(signatures))
-    collected = _collected(store, table, paths, folder, signatures)
+        check_classes(labels, table.names, str(source.named), unit)
+    collected = _collected(store, table, paths, folder, source)
     return replace(collected, notice=_encoder_notice(model))
 
 
-def open_folder(
-    folder: Path, signatures: Path | None, store: Path, model: Any, report: Report
-) -> Collection:
-    """Encode the pictures of a folder, with one folder per class, and return them."""
-    table = class_table(signatures, model)
-    found = find_pictures(folder)
+def open_samples(source: Source, store: Path, model: Any, report: Report) -> Collection:
+    """Encode the pictures of a folder, or the texts of a table, and return them."""
+    found = find_samples(source)
+    unit = unit_of(found)
     wanted = None if model is None else encoder_of_model(model)
-    encoder = ImageEncoder() if wanted is None else encoder_of(wanted)
-    report("Encoding pictures", 0, len(found))
+    encoder: Encoder = TextEncoder() if unit == "text" else ImageEncoder()
+    if wanted is not None:
+        encoder = encoder_of(wanted)
+    title = f"Encoding {unit}s"
+    report(title, 0, len(found))
     done = 0
 
     def spread(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
@@ -214,16 +251,17 @@ def open_folder(
         chunks = list(items)
         sizes = list(map(len, chunks))
         done = len(found) - sum(sizes)  # what an earlier start has encoded
-        report("Encoding pictures", done, len(found))
-        for size, result in zip(sizes, map_in_order(function, chunks, n_threads()), strict=True):
+        report(title, done, len(found))
+        n_jobs = encoder.n_jobs or n_threads()
+        for size, result in zip(sizes, map_in_order(function, chunks, n_jobs), strict=True):
             done += size
-            report("Encoding pictures", done, len(found))
+            report(title, done, len(found))
             yield result
 
     made = build_store(found, store, encoder, spread=spread, forget=True)
-    paths = [folder / name for name in made.samples]
-    collected = _collected(made, table, paths, store, signatures)
-    notices = [left_out(made.refused, len(found)), _encoder_notice(model)]
+    paths = None if unit == "text" else [Path(source.data) / name for name in made.samples]
+    collected = _collected(made, class_table(source, model, made), paths, store, source)
+    notices = [left_out(made.refused, len(found), unit), _encoder_notice(model)]
     return replace(collected, notice=" ".join(filter(None, notices)))
 
 
@@ -241,16 +279,39 @@ def open_other(folder: Path) -> Collection:
     return from_dataset(data, folder.name, names=data.image_files, loads=loads)
 
 
-def class_table(signatures: Path | None, model: Any) -> Signatures:
-    """Return the classes: of a file, or those of the model."""
-    if signatures is not None:
-        return read_signatures(signatures)
-    if model is None:
-        raise InvalidInputError(
-            "the classes need signatures: give a table by --signatures, one line per class."
+def class_table(source: Source, model: Any, store: Store) -> Signatures:
+    """Return the classes: of a file, those of the model, or the names of labels of texts."""
+    if source.signatures is not None:
+        return read_signatures(source.signatures)
+    if source.classes is not None:
+        return Signatures.from_texts(
+            read_descriptions(source.classes), class_encoder(store.encoder)
         )
-    table: Signatures = model.recognizer().signatures
-    return table
+    if model is not None:
+        table: Signatures = model.recognizer().signatures
+        return table
+    if store.samples.texts is None or store.classes is None:
+        raise _no_classes()
+    names = store.classes.tolist()
+    return Signatures.from_texts(
+        {name: spell_out(name) for name in names}, class_encoder(store.encoder)
+    )
+
+
+def class_names(source: Source) -> list[Any]:
+    """Return the names of the classes that a file gives."""
+    if source.signatures is not None:
+        return read_signatures(source.signatures).names.tolist()
+    if source.classes is not None:
+        return list(read_descriptions(source.classes))
+    raise _no_classes()
+
+
+def _no_classes() -> InvalidInputError:
+    return InvalidInputError(
+        "the classes need signatures: give a table by --signatures, one line per class, or names "
+        "and descriptions by --classes."
+    )
 
 
 def _encoder_notice(model: Any) -> str:
@@ -268,11 +329,11 @@ def _collected(
     table: Signatures,
     paths: Sequence[Path] | None,
     folder: Path,
-    signatures: Path | None,
+    source: Source,
 ) -> Collection:
     """Put a store and a class table together; one fifth of each class is kept for testing.
 
-    Classes of the pictures without a line in the table wait for their description.
+    Classes of the samples without a line in the table wait for their description.
     """
     train = np.zeros(len(store.X), bool)
     labels = None if store.y is None else store.y.astype(str)
@@ -291,25 +352,44 @@ def _collected(
         train,
         store.samples.names,
         None if paths is None else files_reader(paths),
-        recipe=_recipe(folder, signatures),
+        recipe=_recipe(folder, source, store),
+        texts=store.samples.texts,
     )
 
 
-def _recipe(folder: Path, signatures: Path | None) -> tuple[str, ...]:
+def _recipe(folder: Path, source: Source, store: Store) -> tuple[str, ...]:
     """Return the Python lines that load a store."""
-    if signatures is None:
+    if source.model is not None and source.named is None:
         return (
             "from zslearn.encoders import Store",
             "",
             f"X = Store.open({str(folder)!r}).X",
         )
+    opened = f"store = Store.open({str(folder)!r})"
+    if source.signatures is not None:
+        table = [
+            "from zslearn.datasets.table import read_signatures",
+            "from zslearn.encoders import Store",
+            "from zslearn.model_selection import stratified_holdout",
+            "",
+            opened,
+            f"signatures = read_signatures({str(source.signatures)!r})",
+        ]
+    else:
+        texts = "{name: spell_out(name) for name in store.classes.tolist()}"
+        if source.classes is not None:
+            texts = f"read_descriptions({str(source.classes)!r})"
+        table = [
+            "from zslearn.encoders import Store, class_encoder, read_descriptions",
+            "from zslearn.model_selection import stratified_holdout",
+            "from zslearn.signatures import Signatures",
+            "from zslearn.signatures.new_classes import spell_out",
+            "",
+            opened,
+            f"signatures = Signatures.from_texts({texts}, class_encoder(store.encoder))",
+        ]
     return (
-        "from zslearn.datasets.table import read_signatures",
-        "from zslearn.encoders import Store",
-        "from zslearn.model_selection import stratified_holdout",
-        "",
-        f"store = Store.open({str(folder)!r})",
-        f"signatures = read_signatures({str(signatures)!r})",
+        *table,
         "X, y = store.X, store.y.astype(str)",
         "rows = np.flatnonzero(np.isin(y, signatures.names))",
         "train = rows[stratified_holdout(y[rows])[0]]",
@@ -335,11 +415,15 @@ class Source:
     Attributes
     ----------
     data : str
-        "shapes", "animals", a store, or a folder of pictures.
+        "shapes", "animals", a store, a folder of pictures, or a table of texts.
     model : Path or None
         A fitted model.
     signatures : Path or None
         The class table of a store or folder.
+    classes : Path or None
+        Names and descriptions of the classes, in place of `signatures`.
+    text, labels : str or None
+        The columns of the texts and of their classes, in a table.
     pictures : Path or None
         The folder of the pictures of a store, or of the animals.
     project : Path or None
@@ -351,6 +435,14 @@ class Source:
     signatures: Path | None = None
     pictures: Path | None = None
     project: Path | None = None
+    classes: Path | None = None
+    text: str | None = None
+    labels: str | None = None
+
+    @property
+    def named(self) -> Path | None:
+        """The file that gives the classes."""
+        return self.signatures or self.classes
 
 
 class Gathered(NamedTuple):
@@ -371,34 +463,44 @@ def open_studio(source: Source) -> Studio:
 def prepare(source: Source) -> Studio:
     """Check what can be checked at once, and return a studio that is not open yet."""
     path = project_path(source)
-    for name in ("model", "signatures"):
+    for name in ("model", "signatures", "classes"):
         given = getattr(source, name)
         if given is not None:
             check_is_file(given)
     if source.data not in BUNDLED and not Path(source.data).exists():
         raise MissingFileError(
-            f"There is no folder {source.data!r}; give a store, a folder of pictures, shapes or "
-            "animals."
+            f"There is no folder {source.data!r}; give a store, a folder of pictures, a table of "
+            "texts, shapes or animals."
+        )
+    if source.signatures is not None and source.classes is not None:
+        raise InvalidInputError("give the classes by --signatures or by --classes, not by both.")
+    if not is_table(source.data) and (source.text or source.labels):
+        raise InvalidInputError(
+            f"--text and --labels name columns of a table ({', '.join(ENDINGS)}); {source.data} is "
+            "none."
         )
     if takes_long(source):
-        place = Path(source.data)
-        check_folder(place, source.signatures, has_model=source.model is not None)
+        check_samples(source)
     studio = Studio(path.with_name(f"{path.name}.key"))
     studio.progress = {"text": "Opening", "done": 0, "total": 1}
     return studio
 
 
 def finish(studio: Studio, source: Source) -> None:
-    """Load the data and the project, encode pictures if need be, and fit the first method."""
+    """Load the data and the project, encode samples if need be, and fit the first method."""
     show(studio, gather(studio, source))
 
 
 def gather(studio: Studio, source: Source) -> Gathered:
-    """Load the data and the project, and encode pictures if need be."""
+    """Load the data and the project, and encode samples if need be."""
     model = None if source.model is None else load(source.model)
+    encoder, rest = split_encoder(model)
+    if encoder is not None:  # a pipeline: what follows its encoder takes vectors
+        model = rest
+        remember_encoder(model, encoder.known_identity)
     collection = open_collection(source, model, partial(_report, studio))
     if model is not None:
-        collection = with_model(collection, model, own_table=source.signatures is not None)
+        collection = with_model(collection, model, own_table=source.named is not None)
     return Gathered(collection, open_project(project_path(source), collection.identity()), model)
 
 
@@ -450,8 +552,10 @@ def _report(studio: Studio, text: str, done: int, total: int) -> None:
 
 
 def takes_long(source: Source) -> bool:
-    """Say whether pictures must be encoded before anything can be shown."""
+    """Say whether samples must be encoded before anything can be shown."""
     place = Path(source.data)
+    if is_table(source.data):
+        return True
     own = source.data not in BUNDLED and place.is_dir() and not is_store(place)
     return own and holds_pictures(place)
 
@@ -508,11 +612,11 @@ def open_collection(source: Source, model: Any, report: Report) -> Collection:
         return open_animals(source.pictures)
     place = Path(source.data)
     if is_store(place):
-        return open_store(place, source.signatures, source.pictures, model)
+        return open_store(source, model)
     if takes_long(source):
         path = project_path(source)
         store = path.with_name(f"{path.name}.store")
-        found = open_folder(place, source.signatures, store, model, report)
+        found = open_samples(source, store, model, report)
         return replace(found, name=place.name)
     return open_other(place)
 

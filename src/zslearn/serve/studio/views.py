@@ -136,6 +136,7 @@ def _phrase(session: Session, row: NDArray[np.float64]) -> str:
 
 
 RANKED = 10
+BEGINNING = 160  # letters of a text that travel with the labels; its card has all of them
 # Rows of classes travel with the state up to so many numbers per class.
 SENT_DIMENSIONS = 2000
 
@@ -154,6 +155,7 @@ def state_of(session: Session) -> dict[str, Any]:
             "n": data.n,
             "name": data.name,
             "pictures": data.picture is not None,
+            "unit": data.unit,
             "truth": data.labels is not None,
             "maps": maps_of(session),
         },
@@ -197,8 +199,18 @@ def answers_of(session: Session, view: View, *, of_two: bool = False, **more: An
 def labels_of(session: Session) -> bytes:
     """Return truth and split of all samples, packed."""
     test = (~session.collection.train).astype(np.uint8)
-    head = {"revision": session.view.revision, "names": session.collection.names}
+    texts = session.collection.texts
+    head = {
+        "revision": session.view.revision,
+        "names": session.collection.names,
+        "texts": None if texts is None else [_begun(text) for text in texts],
+    }
     return pack(head, {"truth": session.truth_ids().astype(np.int32), "split": test})
+
+
+def _begun(text: str) -> str:
+    """Return the beginning of a text, for a tile or below the pointer."""
+    return text if len(text) <= BEGINNING else f"{text[:BEGINNING]} …"
 
 
 def confusion_of(session: Session) -> bytes:
@@ -232,6 +244,7 @@ def sample_of(session: Session, number: int, against: BoardClass | None = None) 
     return {
         "id": number,
         "name": None if data.names is None else data.names[number],
+        "text": None if data.texts is None else data.texts[number],
         "label": None if data.labels is None else str(data.labels[number]),
         "truth": truth,
         "answer": answer,

@@ -1,7 +1,7 @@
 // Seen against unseen: the curve with its handle, and how sure an answer must be.
 
 import { Curve } from "./curve.js";
-import { counted, fill, h, newId, percent, short } from "./dom.js";
+import { counted, fill, h, newId, percent, say, short } from "./dom.js";
 import { getPacked } from "./server.js";
 
 /** The number of the value nearest to another in a sorted or unsorted list. */
@@ -172,7 +172,7 @@ export class BalanceView {
     fill(
       this.rejection,
       h("h3", {}, "None of these"),
-      h("label", { class: "check" }, this.on, " Leave a picture without an answer when the model is not sure"),
+      h("label", { class: "check" }, this.on, say(" Leave a picture without an answer when the model is not sure")),
       h("label", { for: id }, "How far ahead the best class must be"),
       this.threshold,
       this.rejectText,
@@ -195,7 +195,7 @@ export class BalanceView {
     const rest = curve?.accuracy[nearestValue(curve.threshold, Number(this.threshold.value))];
     this.rejectText.textContent = reject.on
       ? `${counted(count, "picture")} without an answer; of the others ${percent(rest)} are right (lead of at least ${short(Number(this.threshold.value))})`
-      : "off: every picture gets an answer";
+      : say("off: every picture gets an answer");
   }
 
   async #reject(final) {

@@ -1,6 +1,6 @@
 // One picture: its ranked classes, what spoke for which, and what if an attribute were different.
 
-import { alike, fill, h, newId, short, signed } from "./dom.js";
+import { alike, fill, h, newId, say, short, signed } from "./dom.js";
 import { addressOf, getJson, makeLane, postJson } from "./server.js";
 import { drawInitials } from "./tiles.js";
 
@@ -100,11 +100,9 @@ export class CardPanel {
     this.verdict = h("div", { class: "verdict" });
     fill(
       this.element,
-      h("p", { class: "muted small" }, "Picture"),
+      h("p", { class: "muted small" }, say("Picture")),
       h("h2", { class: "sample-name" }, studio.sampleName(sample)),
-      studio.state.data.pictures
-        ? h("img", { class: "large-picture", src: addressOf(`pictures/${sample}`), alt: `Picture ${studio.sampleName(sample)}` })
-        : drawInitials(studio, sample, 96),
+      this.#face(found),
       this.verdict,
       h("h3", {}, "Ranked classes"),
       this.ranking,
@@ -112,6 +110,14 @@ export class CardPanel {
       this.#intervention(found),
     );
     this.#rank(found);
+  }
+
+  #face({ text }) {
+    const { studio, sample } = this;
+    if (text !== null && text !== undefined) return h("blockquote", { class: "whole-text", tabindex: "0" }, text);
+    if (!studio.state.data.pictures) return drawInitials(studio, sample, 96);
+    const alt = `Picture ${studio.sampleName(sample)}`;
+    return h("img", { class: "large-picture", src: addressOf(`pictures/${sample}`), alt });
   }
 
   #rank({ ranking, answer }) {
@@ -228,7 +234,7 @@ export class CardPanel {
       "section",
       { class: "intervene" },
       h("h3", {}, "What if?"),
-      h("p", { class: "muted" }, "What the model reads in this picture. Correct a value and see the answer change."),
+      h("p", { class: "muted" }, say("What the model reads in this picture. Correct a value and see the answer change.")),
       shown.map((index) => {
         const [low, high] = encoded_range
           ? [encoded_range[0][index], encoded_range[1][index]]

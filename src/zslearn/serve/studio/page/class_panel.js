@@ -1,6 +1,6 @@
 // One class: its name, how well it is recognized, and a slider for each attribute.
 
-import { counted, fill, h, newId, percent, short, sliderRange, spoken, whole } from "./dom.js";
+import { counted, fill, h, newId, percent, say, short, sliderRange, spoken, whole } from "./dom.js";
 import { getJson, postJson } from "./server.js";
 import { dressTile, makeTile } from "./tiles.js";
 
@@ -270,7 +270,10 @@ function resultOf(c) {
 // The form of a new class: like another one, in a phrase, or in words.
 
 
-const WORDS = "a small gray animal that lives in the sea";
+const WORDS = {
+  picture: "a small gray animal that lives in the sea",
+  text: "The customer wants money back",
+};
 const PAUSE = 200; // milliseconds without a key before a phrase is read
 
 /** What a phrase was understood as, in one line: the class it is like, and what differs from it. */
@@ -333,7 +336,7 @@ export class NewClass {
       maxlength: 500,
       value: text,
       autocomplete: "off",
-      placeholder: state.text ? WORDS : suggestion(this.studio)?.text || this.#example(),
+      placeholder: state.text ? WORDS[state.data.unit] ?? WORDS.picture : suggestion(this.studio)?.text || this.#example(),
       oninput: () => this.#typed(),
       onkeydown: (event) => this.#entered(event),
     });
@@ -341,7 +344,7 @@ export class NewClass {
     fill(
       this.element,
       h("h2", {}, "Describe a new class"),
-      h("p", { class: "muted" }, state.text ? "No training pictures needed: say in a sentence what it looks like." : "No training pictures needed: say what it is like, then tune it with sliders."),
+      h("p", { class: "muted" }, this.#invitation()),
       h(
         "form",
         { class: "stack", onsubmit: (event) => this.#submit(event) },
@@ -358,6 +361,13 @@ export class NewClass {
     );
     this.name.focus();
     if (text) this.#typed();
+  }
+
+  #invitation() {
+    const { state } = this.studio;
+    const how = state.data.unit === "text" ? "what they are about" : "what it looks like";
+    const text = state.text ? `say in a sentence ${how}.` : "say what it is like, then tune it with sliders.";
+    return say(`No training pictures needed: ${text}`);
   }
 
   #example() {

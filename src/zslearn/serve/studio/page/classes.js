@@ -1,6 +1,6 @@
 // The list of classes: how many pictures, how many right, seen or new; a click looks at one.
 
-import { counted, fill, h, percent, whole } from "./dom.js";
+import { counted, fill, h, percent, say, whole } from "./dom.js";
 
 /** Sections of the list, in the order of interest; your own classes come first. */
 export function sections(classes) {
@@ -129,8 +129,8 @@ export class ClassList {
   #summarize() {
     const { summary } = this.studio.state;
     const tiles = [
-      ["New classes", percent(summary?.unseen), "Accuracy on classes without training pictures"],
-      ["Trained classes", percent(summary?.seen), "Accuracy on classes with training pictures"],
+      ["New classes", percent(summary?.unseen), say("Accuracy on classes without training pictures")],
+      ["Trained classes", percent(summary?.seen), say("Accuracy on classes with training pictures")],
       ["H", percent(summary?.h), "Harmonic mean of the two"],
     ].filter(([, value]) => value !== "–");
     if (this.summarized === String(tiles)) return;

@@ -145,9 +145,22 @@ export function sliderRange({ low, high }, value) {
   return { min: low - steps(low - value) * step, max: high + steps(value - high) * step, step };
 }
 
+let unit = "picture"; // what a sample is; the same for a whole visit
+
+/** Say once what samples are; true if that is another word than before. */
+export function setUnit(word = "picture") {
+  const other = word !== unit;
+  unit = word;
+  return other;
+}
+
+/** A sentence about pictures as one about the samples that there are. */
+export const say = (text) =>
+  text.replaceAll("picture", unit).replaceAll("Picture", unit[0].toUpperCase() + unit.slice(1));
+
 /** Classes often have the plural of one. */
 export const counted = (count, one, many = `${one}s`) =>
-  `${whole(count)} ${count === 1 ? one : many}`;
+  say(`${whole(count)} ${count === 1 ? one : many}`);
 
 /** The line a screen reader hears after a change of a class. */
 export function spoken(found) {

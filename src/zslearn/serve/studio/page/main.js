@@ -7,7 +7,7 @@ import { ChooseView } from "./method.js";
 import { ClassList } from "./classes.js";
 import { ClassPanel, NewClass, suggestion } from "./class_panel.js";
 import { ConfusionView } from "./mistakes.js";
-import { Tabs, byId, counted, fill, h, whole } from "./dom.js";
+import { Tabs, byId, counted, fill, h, say, setUnit, whole } from "./dom.js";
 import { exportSelection, openKeep } from "./save.js";
 import { PictureLoader } from "./tiles.js";
 import { COLOR_MODES, MapView } from "./map.js";
@@ -32,6 +32,9 @@ const WAIT = 300; // milliseconds between two questions whether the pictures are
 const PATIENCE = 2000; // the same, while the program does not answer
 
 const studio = new Studio();
+studio.on("state", () => {
+  if (setUnit(studio.state.data?.unit)) relabel(); // before any view speaks of samples
+});
 // Browsers open six connections to a server; edits and events need some of them.
 const loader = new PictureLoader(loadThumbnail, { atOnce: 3, kept: 2000 });
 
@@ -130,16 +133,25 @@ function showDetails() {
   else if (shown !== "card") classPanel.close();
 }
 
+/** Texts are not called pictures. */
+function relabel() {
+  tabs.tabs.get("pictures").textContent = say("Pictures");
+  views.pictures.scroller.setAttribute("aria-label", say("Pictures"));
+  showHelp();
+}
+
 function showHelp() {
+  const texts = studio.state?.data?.unit === "text";
+  const near = texts ? "rest on a point to read it" : "near enough, the points are pictures";
   fill(
     details.help,
     h("h2", {}, "How to look"),
     h(
       "ul",
       { class: "hints" },
-      h("li", {}, "Click a picture to see why it got its answer."),
+      h("li", {}, say("Click a picture to see why it got its answer.")),
       h("li", {}, "Click a class to change its description and watch the answers."),
-      h("li", {}, "Drag to move the map, turn the wheel to zoom; near enough, the points are pictures."),
+      h("li", {}, `Drag to move the map, turn the wheel to zoom; ${near}.`),
       h("li", {}, "Draw a lasso (or hold Shift and drag) to look at a part."),
     ),
   );
@@ -153,7 +165,7 @@ function showIntro() {
   if (intro.hidden) return;
   const first = suggestion(studio);
   const unseen = [...studio.classes.values()].some((c) => !c.seen && c.count);
-  const shown = data.pictures ? "These pictures show" : "These points are samples of";
+  const shown = data.pictures || data.unit === "text" ? say("These pictures show") : "These points are samples of";
   byId("intro-text").textContent = unseen
     ? `${shown} classes the model never trained on. Describe one and watch.`
     : "Describe a class that is not in the list, and watch which samples it takes.";
@@ -200,7 +212,7 @@ function showSelection() {
   bar.hidden = !studio.state?.ready || tabs.current === "balance";
   fill(
     bar,
-    select("Show", SCOPES, scope, (value) => studio.look({ scope: value, selection: null })),
+    select("Show", SCOPES.map(([value, text]) => [value, say(text)]), scope, (value) => studio.look({ scope: value, selection: null })),
     tabs.current === "map" ? select("Color by", COLOR_MODES, color, (value) => studio.look({ color: value })) : null,
     selection
       ? h(

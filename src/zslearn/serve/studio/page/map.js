@@ -37,7 +37,7 @@ export class MapView {
       class: "map",
       tabindex: "0",
       role: "img",
-      "aria-label": "Map of the pictures. Arrow keys pan, plus and minus zoom, 0 shows all.",
+      "aria-label": "Map of the samples. Arrow keys pan, plus and minus zoom, 0 shows all.",
     });
     this.card = h("div", { class: "hover-card", hidden: true });
     this.kinds = h("select", { "aria-label": "Positions", onchange: () => this.show(this.kinds.value).catch(this.fail) });
@@ -297,6 +297,7 @@ export class MapView {
         "div",
         {},
         h("b", {}, studio.sampleName(i)),
+        studio.textOf(i) === null ? null : h("div", { class: "hover-text" }, studio.textOf(i)),
         h("div", {}, `answer: ${studio.nameOf(studio.answers.answer[i])}`),
         studio.labels.truth[i] < 0 ? null : h("div", {}, `truth: ${studio.nameOf(studio.labels.truth[i])}`),
         right === null

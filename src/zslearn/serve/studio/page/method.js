@@ -2,7 +2,7 @@
 
 import { nearestValue } from "./balance.js";
 import { Curve } from "./curve.js";
-import { counted, fill, h, newId, percent, short } from "./dom.js";
+import { counted, fill, h, newId, percent, say, short } from "./dom.js";
 import { getJson } from "./server.js";
 
 /** Rows by who is right: both, only the first, only the second, neither. */
@@ -87,7 +87,7 @@ export class ChooseView {
       fill(
         this.lam,
         h("h3", {}, "λ: how much encoding, how much decoding"),
-        h("p", { class: "muted" }, "Each point is the accuracy on training classes that were held out. Drag the handle and the pictures are answered again."),
+        h("p", { class: "muted" }, say("Each point is the accuracy on training classes that were held out. Drag the handle and the pictures are answered again.")),
         this.curve.element,
         h(
           "ul",

@@ -1,6 +1,6 @@
 // Truth against answer; a click on a cell shows its pictures.
 
-import { counted, fill, h, newId, percent, whole } from "./dom.js";
+import { counted, fill, h, newId, percent, say, whole } from "./dom.js";
 import { confusion } from "./tally.js";
 
 // More classes than this do not fit a table a person can read.
@@ -37,7 +37,7 @@ export class ConfusionView {
     const { truth } = studio.labels;
     const found = confusion(truth, studio.answers.answer, studio.rows());
     if (!found.truths.length) {
-      fill(element, h("p", { class: "empty" }, "The true classes of these pictures are not known."));
+      fill(element, h("p", { class: "empty" }, say("The true classes of these pictures are not known.")));
       return;
     }
     const wrong = mistakes(found.cells);
@@ -49,7 +49,7 @@ export class ConfusionView {
   }
 
   #worst(wrong) {
-    if (!wrong.length) return h("p", {}, "No mistakes among these pictures.");
+    if (!wrong.length) return h("p", {}, say("No mistakes among these pictures."));
     return [
       h("h3", {}, "Most frequent mistakes"),
       h(
@@ -101,7 +101,7 @@ export class ConfusionView {
         h("tbody", {}, rows.map((id) => this.#row(id, columns, found.cells))),
       ),
     );
-    const text = "Rows: the true class. Columns: the answer. A click shows the pictures.";
+    const text = say("Rows: the true class. Columns: the answer. A click shows the pictures.");
     return [h("p", { id: about, class: "muted small" }, text), table];
   }
 

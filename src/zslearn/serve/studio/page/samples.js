@@ -1,7 +1,7 @@
-// All pictures as a grid of which only the part on the screen exists.
+// All pictures, or texts, as a grid of which only the part on the screen exists.
 
 import { counted, fill, h } from "./dom.js";
-import { dressTile, makeTile, visibleCells } from "./tiles.js";
+import { dressTile, makeTile, visibleCells, wideOf } from "./tiles.js";
 
 const CELL = 96;
 const GAP = 8;
@@ -82,6 +82,7 @@ export class PicturesView {
       count: rows.length,
       width: floor.clientWidth,
       cell: CELL,
+      wide: wideOf(studio, CELL),
       gap: GAP,
       top: scroller.scrollTop,
       height: scroller.clientHeight,
@@ -110,7 +111,7 @@ export class PicturesView {
       this.floor.append(tile);
     }
     tile.dataset.place = String(k);
-    tile.style.left = `${(k % columns) * pitch}px`;
+    tile.style.left = `${(k % columns) * (wideOf(studio, CELL) + GAP)}px`;
     tile.style.top = `${Math.floor(k / columns) * pitch}px`;
   }
 

@@ -20,7 +20,7 @@ export class Studio extends EventTarget {
     super();
     this.state = null;
     this.classes = new Map();
-    this.labels = { truth: NONE, split: new Uint8Array(0), names: null };
+    this.labels = { truth: NONE, split: new Uint8Array(0), names: null, texts: null };
     this.answers = { answer: NONE, margin: new Float32Array(0) };
     this.revision = -1;
     this.warnings = [];
@@ -42,7 +42,7 @@ export class Studio extends EventTarget {
 
   async #loadLabels() {
     const labels = await getPacked("labels");
-    this.labels = { ...labels.arrays, names: labels.head.names };
+    this.labels = { ...labels.arrays, names: labels.head.names, texts: labels.head.texts };
   }
 
   async #loadState() {
@@ -186,7 +186,13 @@ export class Studio extends EventTarget {
   }
 
   sampleName(i) {
+    if (this.labels.texts) return `text ${this.labels.names[i]}`;
     return this.labels.names?.[i] ?? `picture ${i + 1}`;
+  }
+
+  /** The text of a row, or its beginning; null where samples are no texts. */
+  textOf(i) {
+    return this.labels.texts?.[i] ?? null;
   }
 
   #tell(name) {

@@ -1,11 +1,11 @@
-// One picture of a row, asked for by its number; where there is none, the initials of its class.
+// One picture of a row, asked for by its number, or its text; else the initials of its class.
 
 import { classColor, currentTheme, h, toCss } from "./dom.js";
 
 /** One line for a row, as titles and screen readers say it. */
 export function labelOf(studio, i) {
   const right = studio.isRight(i);
-  const answer = `${studio.sampleName(i)}: answered ${studio.nameOf(studio.answers.answer[i])}`;
+  const answer = `${studio.textOf(i) ?? studio.sampleName(i)}: answered ${studio.nameOf(studio.answers.answer[i])}`;
   const truth = studio.nameOf(studio.labels.truth[i]);
   if (right === null) return studio.labels.truth[i] < 0 ? answer : `${answer}; it is ${truth}, not described yet`;
   return right ? `${answer}, right` : `${answer}, wrong: it is ${truth}`;
@@ -39,12 +39,29 @@ export function drawInitials(studio, i, side) {
   return tile;
 }
 
+/** The first lines of a text, on the color of its class. */
+export function drawText(studio, i, side) {
+  const id = studio.labels.truth[i] >= 0 ? studio.labels.truth[i] : studio.answers.answer[i];
+  const tile = h("span", { class: "thumb text-tile", "aria-hidden": "true" }, h("span", {}, studio.textOf(i)));
+  tile.style.width = `${wideOf(studio, side)}px`;
+  tile.style.height = `${side}px`;
+  tile.style.borderColor = toCss(classColor(id, currentTheme().dark));
+  return tile;
+}
+
+/** How wide a tile is: pictures are square, texts need lines. */
+export const wideOf = (studio, side) => (studio.labels.texts ? Math.round(2.2 * side) : side);
+
+/** What shows a row best. */
+export function drawFace({ studio, loader, i, side, owner = null }) {
+  if (studio.state.data.pictures) return drawPicture(loader, i, side, owner);
+  return studio.textOf(i) === null ? drawInitials(studio, i, side) : drawText(studio, i, side);
+}
+
 /** A button with the picture of a row, framed by right or wrong and marked with a sign. */
 export function makeTile({ studio, loader, i, side, owner, onclick }) {
-  const picture = studio.state.data.pictures
-    ? drawPicture(loader, i, side, owner)
-    : drawInitials(studio, i, side);
-  const tile = h("button", { type: "button", class: "tile", "data-row": i, onclick }, picture);
+  const face = drawFace({ studio, loader, i, side, owner });
+  const tile = h("button", { type: "button", class: "tile", "data-row": i, onclick }, face);
   dressTile(studio, tile, i);
   return tile;
 }
@@ -149,13 +166,13 @@ export class PictureLoader {
 // Which part of a long grid is on the screen.
 
 /**
- * Lay out a grid of equal cells of which only some rows exist.
- * @param {{count: number, width: number, cell: number, gap: number, top: number, height: number}} box
+ * Lay out a grid of equal cells, `wide` by `cell`, of which only some rows exist.
+ * @param {{count: number, width: number, cell: number, wide?: number, gap: number, top: number, height: number}} box
  * @returns {{columns: number, total: number, first: number, last: number, pitch: number}}
  *   cells first..last-1 are wanted, with a screen of margin; `total` is the height in pixels
  */
-export function visibleCells({ count, width, cell, gap, top, height }) {
-  const columns = Math.max(1, Math.floor((width + gap) / (cell + gap)));
+export function visibleCells({ count, width, cell, wide = cell, gap, top, height }) {
+  const columns = Math.max(1, Math.floor((width + gap) / (wide + gap)));
   const pitch = cell + gap;
   const rows = Math.ceil(count / columns);
   const firstRow = Math.max(0, Math.floor((top - height / 2) / pitch));
