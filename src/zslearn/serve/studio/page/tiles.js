@@ -50,7 +50,7 @@ export function drawText(studio, i, side) {
 }
 
 /** How wide a tile is: pictures are square, texts need lines. */
-export const wideOf = (studio, side) => (studio.labels.texts ? Math.round(2.2 * side) : side);
+export const wideOf = (studio, side) => (studio.labels.texts ? Math.round(1.9 * side) : side);
 
 /** What shows a row best. */
 export function drawFace({ studio, loader, i, side, owner = null }) {
