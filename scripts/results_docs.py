@@ -22,6 +22,8 @@ DATA = {"CUB": "CUB", "AwA": "AWA1", "animals": "animals28"}
 
 README = ROOT / "README.md"
 SHORT = ["sae-encode", "sae", "rrzsl", "eszsl", "sync-struct", "exem", "prototype-regression"]
+# Pictures of each unseen class that are added after the fit.
+FEW = (1, 4)
 STORY = ROOT / "docs" / "reproduce.md"
 PERFORMANCE = ROOT / "docs" / "performance.md"
 
@@ -143,15 +145,23 @@ def table() -> str:
 def short_table() -> str:
     """Return the README's table: a few methods on all data."""
     results, both = measured(), measured("generalized")
-    head = [*DATA, *(f"{name}, H" for name in DATA)]
+    head = [*DATA, *(f"{name}, H" for name in DATA), *(f"{n} picture{'s' * (n > 1)}" for n in FEW)]
     rows = [f"| | {' | '.join(head)} |", "|---|" + "---|" * len(head)]
     chance = [short(results[data]["sae"]["chance"]) for data in DATA]
-    rows.append("| chance | " + " | ".join([*chance, *["" for _ in DATA]]) + " |")
+    rows.append("| chance | " + " | ".join([*chance, *["" for _ in (*DATA, *FEW)]]) + " |")
     for name in SHORT:
         cells = [_cell(results[data], name) for data in DATA]
         cells += [_cell(both[data], name, "calibrated_harmonic_mean") for data in DATA]
+        cells += few_pictures() if name == "prototype-regression" else ["" for _ in FEW]
         rows.append(f"| {METHODS[name].title} | {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
+
+
+def few_pictures() -> list[str]:
+    """Return accuracies with some pictures of each unseen class, on all data, by their number."""
+    rows = select(latest(ResultsFile(RESULTS).rows()), kind="shots", status="ok", split="proposed")
+    found = {row["dataset"]: row for row in rows}
+    return [" / ".join(short(found[data][f"both_{n}"]) for data in DATA.values()) for n in FEW]
 
 
 def place() -> str:

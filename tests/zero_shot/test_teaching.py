@@ -170,6 +170,18 @@ def test_batches_in_any_order_give_the_same_classifier(data, split, new):
         np.testing.assert_allclose(clf.decision_function(X), expected, rtol=1e-9, atol=1e-10)
 
 
+def test_labels_of_pandas_are_text(data, split, new):
+    seen, _ = split
+    X, y = new
+    by_kind = []
+    for kind in (str, object):
+        clf = PrototypeRegression(data.signatures, **FIXED)
+        clf.fit(data.X[seen], data.y[seen].astype(kind)).partial_fit(X[::4], y[::4].astype(kind))
+        clf.partial_fit(data.X[seen[:3]], data.y[seen[:3]].astype(object))
+        by_kind.append(clf.partial_fit(X[1::4], y[1::4]).decision_function(X))
+    np.testing.assert_array_equal(*by_kind)
+
+
 def test_weights_are_repeated_samples_and_weight_zero_is_no_sample(data, split, new):
     seen, _ = split
     X, y = new

@@ -123,6 +123,8 @@ Examples:
         "advise": "zslearn.cli.advise:advise",
         "fit": "zslearn.cli.fit:fit",
         "predict": "zslearn.cli.predict:predict",
+        "teach": "zslearn.cli.teach:teach",
+        "suggest": "zslearn.cli.teach:suggest",
         "serve": "zslearn.cli.serve:serve",
         "studio": "zslearn.cli.serve:studio",
         "evaluate": "zslearn.cli.evaluate:evaluate",

@@ -78,17 +78,17 @@ def _of_texts(
         return _stored(classifier, Store.open(first))
     if len(given) == 1 and _is_path(first):
         check_is_file(first)
-        if _holds_features(first, text, classifier.n_features_in_):
+        if holds_features(first, text, classifier.n_features_in_):
             return _table(classifier, first, ignore)
-        return _text_vectors(identity, _texts_in(first, text))
+        return text_vectors(identity, _texts_in(first, text))
     if text is not None:
         raise click.UsageError("--text names a column of a table; give the table")
     if any(map(_is_path, given)):
         raise click.UsageError("give texts, or one table or store of them")
-    return _text_vectors(identity, [(one, one) for one in given])
+    return text_vectors(identity, [(one, one) for one in given])
 
 
-def _text_vectors(identity: EncoderIdentity, named: list[tuple[str, str]]) -> Samples:
+def text_vectors(identity: EncoderIdentity, named: list[tuple[str, str]]) -> Samples:
     """Encode texts; those that cannot be read are listed and left out."""
     from zslearn.encoders import encoder_of
     from zslearn.encoders.samples import text_problem
@@ -116,7 +116,7 @@ def _is_path(given: str) -> bool:
     return not any(map(str.isspace, given)) and Path(given).suffix.lower() in ENDINGS
 
 
-def _holds_features(path: str, text: str | None, n_features: int) -> bool:
+def holds_features(path: str, text: str | None, n_features: int) -> bool:
     """Say whether a file holds arrays, or as many columns of numbers as the model has features."""
     from zslearn._tables import ENDINGS, read_table
 
@@ -242,6 +242,7 @@ Examples:
   zslearn predict model.zsl new.csv --text text
   zslearn predict model.zsl new.csv --candidates "zebra,otter,polar bear" --top 2
   zslearn predict calibrated.zsl new.csv --reject "none of these"
+  zslearn predict model.zsl today/ --unseen-only --adapt
   zslearn predict model.zsl new.npy --add-classes more.csv --top 5 --out answers.csv
 """
 
@@ -263,6 +264,11 @@ Examples:
     "--reject",
     metavar="LABEL",
     help="Answer LABEL where a sample seems to belong to no class; for models of fit --calibrate.",
+)
+@click.option(
+    "--adapt",
+    is_flag=True,
+    help="Move the classes to these samples first, all of them together, without any labels.",
 )
 @click.option("--top", default=1, show_default=True, type=click.IntRange(min=1), help="Answers.")
 @click.option(
@@ -291,11 +297,13 @@ def predict(
     check_target(out)
     if reject is not None and top > 1:
         raise click.UsageError("--reject goes with one answer per sample; leave --top out")
-    classifier = _load_classifier(model, samples)
+    classifier = load_classifier(model, samples)
     if options["add_classes"]:
         _add_classes(classifier, options["add_classes"])
     names, X = read_samples(classifier, model, samples, options["ignore"], options["text"])
-    candidates = _candidates(classifier, options)
+    candidates = candidates_of(classifier, options)
+    if options["adapt"]:
+        classifier = _adapted(classifier, model, X, candidates)
     what = "1 sample" if len(X) == 1 else f"{len(X)} samples"
     click.echo(f"Naming {what} among {len(candidates)} classes ...", err=True)
     with user_data(), warnings_as_lines():
@@ -313,13 +321,27 @@ def predict(
             click.echo(("because " if reasons else "") + ", ".join(words))
 
 
-def _load_classifier(path: str, samples: Sequence[str]) -> Any:
-    from zslearn.encoders import remember_encoder
-    from zslearn.encoders.base import split_encoder
+def _adapted(classifier: Any, model: str, X: Any, candidates: list[Any]) -> Any:
+    """Return the classifier moved to the samples, and say how far it went."""
+    from zslearn.cli.teach import teachable
+
+    with user_data(), warnings_as_lines():
+        moved: Any = teachable(classifier, model).adapt(X, candidates)
+    click.echo(str(moved.adaptation_), err=True)
+    return moved
+
+
+def load_classifier(path: str, samples: Sequence[str]) -> Any:
+    """Load a model that names classes; if model and samples are swapped, say so."""
+    return classifier_in(load_model(path, samples), path)
+
+
+def load_model(path: str, samples: Sequence[str]) -> Any:
+    """Load a model; if model and samples are swapped, say so."""
     from zslearn.persistence import load
 
     try:
-        classifier = load(path)
+        return load(path)
     except ModelFileError:
         if len(samples) == 1 and _is_model(samples[0]):
             raise InvalidInputError(
@@ -327,7 +349,14 @@ def _load_classifier(path: str, samples: Sequence[str]) -> Any:
                 f"{samples[0]} {path}"
             ) from None
         raise
-    encoder, classifier = split_encoder(classifier)
+
+
+def classifier_in(model: Any, path: str) -> Any:
+    """Return what names classes by vectors in a model that may begin with an encoder."""
+    from zslearn.encoders import remember_encoder
+    from zslearn.encoders.base import split_encoder
+
+    encoder, classifier = split_encoder(model)
     if encoder is not None:  # a pipeline: what follows its encoder takes vectors
         remember_encoder(classifier, encoder.known_identity)
     if not hasattr(classifier, "signatures_"):
@@ -374,7 +403,7 @@ def _whole_numbers(names: Any) -> Any:
         raise InvalidInputError("the classes of the model are numbers; these are not.") from error
 
 
-def _candidates(classifier: ZeroShotClassifier, options: dict[str, Any]) -> list[Any]:
+def candidates_of(classifier: ZeroShotClassifier, options: dict[str, Any]) -> list[Any]:
     """Return the classes allowed as answers, in the type of the model's names."""
     ways = ("candidates", "candidates_file", "unseen_only")
     if sum(bool(options[way]) for way in ways) > 1:

@@ -194,11 +194,8 @@ def read_own_data(
     ignore: Collection[str] = (),
 ) -> ZeroShotDataset:
     """Do what `load_table` does, for callers that show the notes in `extra` themselves."""
-    table, y = _features_and_labels(features, labels, ignore)
     space, notes = read_noted_signatures(signatures)
-    if _is_path(labels):
-        y = _without_title(y, len(table.X), space)
-    y = _as_class_names(y, space)
+    table, y = read_labeled(features, labels, space, ignore=ignore)
     if len(y) == len(table.X):  # labels without a signature are reported before splits
         space.index_of(np.unique(y))
     split = _split(y, space, unseen)
@@ -218,6 +215,16 @@ def read_own_data(
             "signature_notes": notes,
         },
     )
+
+
+def read_labeled(
+    features: Any, labels: Any, space: Signatures, *, ignore: Collection[str] = ()
+) -> tuple[FeatureTable, NDArray[Any]]:
+    """Read features and labels as `load_table` does, labels in the type of the class names."""
+    table, y = _features_and_labels(features, labels, ignore)
+    if _is_path(labels):
+        y = _without_title(y, len(table.X), space)
+    return table, _as_class_names(y, space)
 
 
 def _warn_left_out(source: Any, notes: Collection[str]) -> None:

@@ -10,13 +10,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from zslearn.datasets import ZeroShotDataset, open_dataset
+import numpy as np
+
+from zslearn.datasets import ClassSplit, ZeroShotDataset, open_dataset
 from zslearn.datasets.animals import load_animals
 from zslearn.datasets.awa import feature_folders
 from zslearn.datasets.xlsa17 import feature_files
 from zslearn.exceptions import MissingFileError, ZslearnError
+from zslearn.signatures import Signatures
 
 XLSA17 = ("AWA1", "AWA2", "CUB", "SUN", "APY", "FLO")
+# Label of texts that belong to no class, in CLINC150; they are in a file of their own as well.
+NO_CLASS = "oos"
 DEMOS = ("awa_demo_data", "cub_demo_data", "ImNet_2_demo_data")
 _NO_FEATURES = "none"
 
@@ -31,7 +36,7 @@ class DataSource:
         Its name and the name of its feature file.
     path : str
         What `zslearn.datasets.open_dataset` opens.
-    group : {"zero-shot", "flowers"}
+    group : {"zero-shot", "texts", "flowers"}
         What it can be used for.
     splits, semantics : tuple of str
         What it holds.
@@ -54,6 +59,8 @@ class DataSource:
 
     def load(self) -> ZeroShotDataset:
         """Open the data set with its features; the last one opened stays in memory."""
+        if self.group == "texts":
+            return encoded_texts(self.path)
         return _opened(self.path, self.features)
 
 
@@ -113,11 +120,13 @@ def find_data(
         sources = list(_xlsa17(root, name)) if root else []
         found += sources
         missing += [] if sources else [Missing(name, _xlsa17_advice(root, name))]
-    for look in (_demos, _awa_folders, _flowers):
+    for look in (_demos, _awa_folders, _texts, _flowers):
         sources = list(look(root)) if root else []
         found += sources
     if not any(source.group == "flowers" for source in found):
         missing.append(Missing("flowers17", _FLOWERS_ADVICE))
+    if not any(source.group == "texts" for source in found):
+        missing.append(Missing("texts", _TEXTS_ADVICE))
     if not any("demo" in source.path for source in found):
         missing.append(Missing("authors' demos", _DEMO_ADVICE))
     return found, missing
@@ -126,6 +135,11 @@ def find_data(
 _FLOWERS_ADVICE = (
     "Oxford Flowers-17 with segmentations: put images/*.jpg and labels/*.png into flowers17/ of "
     "the data folder (needs zslearn[images])."
+)
+_TEXTS_ADVICE = (
+    "texts with their classes: put NAME.csv with the columns text and label into intents/ of the "
+    "data folder, and NAME_classes.csv with class and description if there are any (needs "
+    "zslearn[text])."
 )
 _DEMO_ADVICE = (
     "the authors' features: put awa_demo_data.mat, cub_demo_data.mat or ImNet_2_demo_data.mat of "
@@ -201,6 +215,16 @@ def _awa_folders(root: Path) -> Iterator[DataSource]:
             yield _source(described, f"AwA ({folder.name})", features, str(folder), tuple(tables))
 
 
+def _texts(root: Path) -> Iterator[DataSource]:
+    for path in sorted((root / "intents").glob("*.csv")):
+        if path.stem.endswith(("_classes", "_out_of_scope")):
+            continue
+        beside = [path.with_name(f"{path.stem}_{part}.csv") for part in ("classes", "out_of_scope")]
+        files = [str(file) for file in (path, *beside) if file.is_file()]
+        spaces = ("names", "names and descriptions") if beside[0].is_file() else ("names",)
+        yield DataSource(path.stem, "minilm", str(path), "texts", ("even",), spaces, tuple(files))
+
+
 def _flowers(root: Path) -> Iterator[DataSource]:
     folder = root / "flowers17"
     if (folder / "images").is_dir() and (folder / "labels").is_dir():
@@ -232,6 +256,57 @@ def _hash_of(paths: tuple[str, ...]) -> str:
         with open(path, "rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()[:20]
+
+
+@lru_cache(maxsize=1)
+def encoded_texts(path: str) -> ZeroShotDataset:
+    """Encode a table of texts, and the names and descriptions of their classes.
+
+    Parameters
+    ----------
+    path : str
+        CSV with the columns text and label.
+
+    Returns
+    -------
+    ZeroShotDataset
+        With the split "even", which leaves every fourth class out; `extra` has "out_of_scope",
+        vectors of texts of no class, where there are some.
+    """
+    from zslearn._tables import read_table
+    from zslearn.encoders import TextEncoder
+
+    file, encoder = Path(path), TextEncoder()
+    table = read_table(path, text=("text", "label"))
+    labels = np.array(table.texts(table.position("label")))
+    kept = np.flatnonzero(labels != NO_CLASS)
+    labels = labels[kept]
+    classes = np.unique(labels)
+    named = encoder.transform([_words(name) for name in classes.tolist()])
+    semantics = {"names": Signatures(classes, named)}
+    described = file.with_name(f"{file.stem}_classes.csv")
+    if described.is_file():
+        rows = read_table(described, text=("class", "description"))
+        names, told = (rows.texts(rows.position(c)) for c in ("class", "description"))
+        sentences = dict(zip(names, encoder.transform(told), strict=True))
+        both = named + np.array([sentences[name] for name in classes.tolist()])
+        semantics["names and descriptions"] = Signatures(classes, both / 2)
+    foreign, extra = file.with_name(f"{file.stem}_out_of_scope.csv"), dict[str, Any]()
+    if foreign.is_file():
+        others = read_table(foreign, text=("text",))
+        extra["out_of_scope"] = encoder.transform(others.texts(others.position("text")))
+    unseen = classes[::4]
+    split = ClassSplit(np.setdiff1d(classes, unseen), unseen)
+    texts = table.texts(table.position("text"))
+    X = encoder.transform([texts[row] for row in kept])
+    return ZeroShotDataset(
+        file.stem, X, labels, semantics, {"even": split}, features="minilm", extra=extra
+    )
+
+
+def _words(name: str) -> str:
+    """Return the name of a class as a person would write it."""
+    return " ".join(name.replace("_", " ").replace("?", " ").split())
 
 
 @lru_cache(maxsize=1)

@@ -1,8 +1,8 @@
 """From zero samples to many: classifiers that learn from single samples after the fit.
 
 A description says where the samples of a class will lie, and is worth κ samples; samples of the
-class, labeled or not, move it from there. `PrototypeRegression` does it; `CalibratedStacking` and
-`AutoZeroShotClassifier` around it have the same methods.
+class, labeled or not, move it from there. `PrototypeRegression` does it; `CalibratedStacking`
+around it has the same methods.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Evidence:
     @classmethod
     def none(cls, names: NDArray, n_dimensions: int) -> Evidence:
         """Return no evidence, about classes whose names are of the kind of some given ones."""
-        return cls(names[:0], np.zeros(0), np.zeros((0, n_dimensions)), np.zeros(0))
+        return cls(plain_names(names)[:0], np.zeros(0), np.zeros((0, n_dimensions)), np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -80,6 +80,7 @@ class Evidence:
 
     def places(self, names: NDArray) -> NDArray[np.intp]:
         """Return the place of each of some names, -1 for those without evidence."""
+        names = plain_names(names)
         if not len(self.names) or self.names.dtype.kind != names.dtype.kind:
             return np.full(len(names), -1)
         found = np.minimum(np.searchsorted(self.names, names), len(self.names) - 1)
@@ -103,6 +104,18 @@ class Evidence:
         ordered = bool((self.names[:-1] < self.names[1:]).all())
         positive = bool((self.weights >= 0).all())
         return shapes == [(n,), (n,), (n, n_dimensions)] and finite and ordered and positive
+
+
+def plain_names(names: NDArray) -> NDArray:
+    """Return class names that come as objects, as those of pandas do, as text or numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain_names(np.array(["cat", "otter"], dtype=object)).dtype.kind
+    'U'
+    """
+    return np.array(names.tolist()) if names.dtype.kind == "O" and len(names) else names
 
 
 @dataclass(frozen=True)
@@ -206,7 +219,7 @@ class Teachable:
     @all_or_nothing
     def _add_samples(self: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> Any:
         method, scorer = self._taught(), self.scorer()
-        rows, labels = scorer.check_rows(X), column_or_1d(plain_labels(y))
+        rows, labels = scorer.check_rows(X), plain_names(column_or_1d(plain_labels(y)))
         check_consistent_length(rows, labels)
         weights = None
         if sample_weight is not None:

@@ -21,6 +21,10 @@ KINDS = {
     "large": "large",
     "flowers": "flowers",
     "modern": "modern",
+    "shots": "few_shot",
+    "texts": "few_shot",
+    "adapt": "few_shot",
+    "novelty": "few_shot",
 }
 
 

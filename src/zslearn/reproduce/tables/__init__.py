@@ -29,6 +29,10 @@ MAKERS = {
     "splits-parts": "class_splits:part_tables",
     "splits-hard": "class_splits:hard_tables",
     "modern": "modern:modern_tables",
+    "shots": "few_shot:shots_tables",
+    "texts": "few_shot:texts_tables",
+    "adapt": "few_shot:adapt_tables",
+    "novelty": "few_shot:novelty_tables",
 }
 
 

@@ -311,7 +311,7 @@ class PrototypeRegression(PrototypeBeliefs):
         self.space_ = self._space_of(folded, covariance, found, judge)
         self.seen_prototypes_ = "posterior" if self.seen_prototypes == "posterior" else "predicted"
         self.evidence_ = self.adapted_ = Evidence.none(self.seen_classes_, self.n_features_in_)
-        self.undescribed_ = self.seen_classes_[:0]
+        self.undescribed_ = self.evidence_.names
         self.__dict__.pop("adaptation_", None)
 
     def _space_of(

@@ -1,0 +1,86 @@
+"""Experiments on samples after the fit: shots, texts, batches without labels, unknown classes."""
+
+import numpy as np
+import pytest
+
+from zslearn.reproduce import find_data, make_tables
+from zslearn.reproduce import sources as data_sources
+from zslearn.reproduce.runs.few_shot import SCENARIOS, SHOTS, measure
+from zslearn.reproduce.specification import Run, load_experiments
+
+
+def row(kind, source, **more):
+    semantics = source.semantics[0] if source.group == "texts" else "attributes"
+    run = Run(kind, "prototype-regression", source, split="random 3", semantics=semantics, **more)
+    return run.configuration() | measure(run) | {"status": "ok"}
+
+
+@pytest.fixture(scope="module")
+def animals():
+    return next(one for one in find_data()[0] if one.dataset == "animals28")
+
+
+@pytest.fixture
+def texts(tmp_path, monkeypatch):
+    """Two words for each of 24 intents, encoded as vectors of their own, and texts of none."""
+    rng = np.random.default_rng(0)
+    vectors = dict[str, np.ndarray]()
+
+    class Words:
+        def transform(self, texts):
+            for text in texts:
+                for word in text.split():
+                    vectors.setdefault(word, rng.normal(size=40))
+            return np.array([sum(vectors[word] for word in text.split()) for text in texts])
+
+    monkeypatch.setattr("zslearn.encoders.TextEncoder", Words)
+    folder = tmp_path / "intents"
+    folder.mkdir()
+    lines = [f"w{i} filler{j},w{i}_{'abc'[i % 3]}" for i in range(24) for j in range(6)]
+    lines += ["nothing at all,oos"] * 2
+    (folder / "tiny.csv").write_text("text,label\n" + "\n".join(lines) + "\n")
+    told = [f"w{i}_{'abc'[i % 3]},about w{i}" for i in range(24)]
+    (folder / "tiny_classes.csv").write_text("class,description\n" + "\n".join(told) + "\n")
+    (folder / "tiny_out_of_scope.csv").write_text("text\n" + "quite else\nother things\n" * 4)
+    data_sources.encoded_texts.cache_clear()
+    yield next(one for one in find_data(tmp_path)[0] if one.group == "texts")
+    data_sources.encoded_texts.cache_clear()
+
+
+def test_samples_help_and_descriptions_are_kept(animals):
+    got = row("shots", animals, parameters={"draws": 1})
+    for n in SHOTS:
+        assert got[f"both_{n}"] > max(got["zero"], got[f"alone_{n}"]) - 0.03
+    assert got["both_16"] > got["both_1"] > got["zero"]
+    (table,) = make_tables([got], ["shots"])["shots"]
+    assert [line[1] for line in table.rows][:2] == ["samples alone", "description and samples"]
+    assert "random 3" in " ".join(table.notes)
+
+
+def test_batches_and_unknown_classes_are_measured_on_the_same_splits(animals):
+    adapted, unknown = row("adapt", animals), row("novelty", animals)
+    assert {f"adapted {name}" for name in SCENARIOS} < adapted.keys()
+    assert all(0.4 < unknown[f"confidence {setting}"] <= 1 for setting in ("unseen", "all"))
+    tables = make_tables([adapted, unknown])
+    assert tables["adapt"][0].rows[0][1] == "inductive"
+    assert len(tables["novelty"][0].rows[0]) == 7
+
+
+def test_texts_are_compared_with_their_names(texts):
+    data = texts.load()
+    assert len(data.X) == 144  # texts of no class are no samples
+    assert data.extra["out_of_scope"].shape == (8, 40)
+    assert list(data.semantics) == ["names", "names and descriptions"]
+    got = row("texts", texts)
+    assert got["with_prior"] > got["without_prior"] + 0.1
+    assert got["with_prior"] > got["cosine"] - 0.05
+    assert 0 <= got["with_scope_caught"] <= 1
+    (table,) = make_tables([got], ["texts"])["texts"]
+    assert table.columns == ("", "tiny, names")
+
+
+def test_the_experiments_are_declared_on_fresh_splits():
+    for name in ("shots", "texts", "adapt", "novelty"):
+        found = load_experiments()[name]
+        assert found.kind == name
+        assert sum(split.startswith("random") for split in found.splits) == 5
