@@ -69,7 +69,8 @@ seen = ~np.isin(y, new)
 
 # %%
 # Without guesses the prototype of a new folder is a mixture of old ones; with them it may lie
-# where its name points.
+# where its name points. Fifteen texts are an illustration and no measurement: here the guess is
+# right once less; on three data sets with many intents it gains 6 to 15 points.
 accuracy = {}
 for title, prior in (("mixtures of old folders", None), ("and a guess by the name", "signature")):
     clf = PrototypeRegression(names, prior=prior).fit(X[seen], y[seen])
