@@ -347,7 +347,7 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
             yield from held_out_folds(prototype, X, y, folds)
 
     def _choose_gamma(self, folds: Sequence[HeldOut]) -> None:
-        self.curves_ = [fold.curve for fold in folds] if is_auto(self.gamma) else []
+        self.curves_ = [fold.curve for fold in folds if fold.curve] if is_auto(self.gamma) else []
         if self.curves_:
             choice = choose_gamma(self.curves_)
             self.cv_results_, self.gamma_ = choice.cv_results, choice.best_params["gamma"]

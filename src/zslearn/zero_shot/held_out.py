@@ -41,12 +41,12 @@ class HeldOut:
 
     Attributes
     ----------
-    curve : SeenUnseenCurve
-        Of all these samples.
+    curve : SeenUnseenCurve or None
+        Of all these samples; None if they are of one side alone.
     y : ndarray of shape (n_samples,)
         True classes of up to `MAX_ROWS` of them.
     classes, seen : ndarray
-        All training classes, and those that the classifier was fitted on.
+        All candidates, and those that the classifier was fitted on.
     scores : callable
         Scores of the samples `y` for given candidates.
     ratios : callable or None
@@ -54,24 +54,36 @@ class HeldOut:
         shape (2, n_samples, n_classes); None where the method knows no densities.
     other : HeldOut or None
         The same with seen classes represented by their samples as well, if the classifier can.
+    n_unseen : int or None
+        Candidates that do not play seen classes in the setting "unseen", as many as there will be
+        at prediction: how sure an answer is depends on their number. None for all.
     """
 
-    curve: SeenUnseenCurve
+    curve: SeenUnseenCurve | None
     y: NDArray[Any]
     classes: NDArray[Any]
     seen: NDArray[Any]
     scores: Callable[[NDArray[Any]], NDArray[Any]]
     ratios: Callable[[], NDArray[Any] | None] = lambda: None
     other: HeldOut | None = None
+    n_unseen: int | None = None
 
     @property
     def unseen(self) -> NDArray[Any]:
         """Classes that play unseen ones."""
         return np.setdiff1d(self.classes, self.seen)
 
-    def candidates(self, setting: str) -> NDArray[Any]:
+    def candidates(self, setting: str, unknown: Any = ()) -> NDArray[Any]:
         """Return the classes that a setting, "all" or "unseen", allows as answers."""
-        return self.classes if setting == "all" else self.unseen
+        if setting == "all":
+            return np.setdiff1d(self.classes, unknown)
+        unseen = np.setdiff1d(self.unseen, unknown)
+        if self.n_unseen is None:
+            return unseen
+        # Those with samples stay, and as many of the others as there is room for.
+        tested = np.isin(unseen, self.y)
+        others = np.flatnonzero(~tested)[max(0, self.n_unseen - int(tested.sum())) :]
+        return np.delete(unseen, others)
 
     def labeled_scores(self, setting: str, gamma: float) -> LabeledScores:
         """Return biased scores of the samples whose class is a candidate, sides of equal weight."""
@@ -103,7 +115,8 @@ class HeldOut:
 
     def unknown_parts(self, random_state: int | None) -> list[NDArray[Any]]:
         """Deal the pseudo-unseen classes into parts, each of which is unknown in turn."""
-        order = np.random.RandomState(random_state).permutation(self.unseen)
+        tested = self.unseen[np.isin(self.unseen, self.y)]
+        order = np.random.RandomState(random_state).permutation(tested)
         return [np.sort(part) for part in np.array_split(order, min(UNKNOWN_PARTS, len(order)))]
 
 
@@ -131,10 +144,23 @@ def held_out_folds(prototype: Any, X: Any, y: NDArray[Any], folds: ClassKFold) -
         # Classes so small that none could spare a sample: a curve needs both sides.
         if not np.isin(y[test], y[train]).any():
             continue
-        yield held_out_by(clone(prototype).fit(X[train], y[train]), X[test], y[test], classes)
+        fitted = clone(prototype).fit(X[train], y[train])
+        found, classifier = held_out_by(fitted, X[test], y[test], classes), last_step(fitted)
+        if getattr(classifier, "seen_prototypes", None) == "auto":
+            also, rows = classifier.with_seen_prototypes("posterior"), features_of(fitted, X[test])
+            found = replace(found, other=_scored(also, rows, y[test], classes, 1.0))
+        yield found
 
 
-def held_out_by(fitted: Any, X: Any, y: NDArray[Any], classes: NDArray[Any]) -> HeldOut:
+def held_out_by(
+    fitted: Any,
+    X: Any,
+    y: NDArray[Any],
+    classes: NDArray[Any],
+    *,
+    unit: float = 1.0,
+    n_unseen: int | None = None,
+) -> HeldOut:
     """Score the samples that a fold left out.
 
     Parameters
@@ -147,27 +173,31 @@ def held_out_by(fitted: Any, X: Any, y: NDArray[Any], classes: NDArray[Any]) -> 
         Their classes.
     classes : ndarray of shape (n_classes,)
         The candidates, sorted.
+    unit : float, default=1.0
+        What scores are divided by, where folds differ in the size of their scores.
+    n_unseen : int, optional
+        As in `HeldOut`, if `classes` has some without samples.
 
     Returns
     -------
     HeldOut
     """
     classifier, rows = last_step(fitted), features_of(fitted, X)
-    found = _scored(classifier, rows, y, classes)
-    if getattr(classifier, "seen_prototypes", None) == "auto":
-        also = classifier.with_seen_prototypes("posterior")
-        found = replace(found, other=_scored(also, rows, y, classes))
-    return found
+    return replace(_scored(classifier, rows, y, classes, unit), n_unseen=n_unseen)
 
 
-def _scored(classifier: Any, rows: Any, y: NDArray[Any], classes: NDArray[Any]) -> HeldOut:
+def _scored(
+    classifier: Any, rows: Any, y: NDArray[Any], classes: NDArray[Any], unit: float
+) -> HeldOut:
     recognizer = classifier.recognizer(classes)
-    scores, seen = recognizer.scores(rows), classifier.seen_classes_
-    curve = seen_unseen_curve(y, scores, candidates=classes, seen=seen)
+    scores, seen, curve = recognizer.scores(rows) / unit, classifier.seen_classes_, None
+    known = np.isin(y, seen)
+    if known.any() and not known.all():
+        curve = seen_unseen_curve(y, scores, candidates=classes, seen=seen)
     some = slice(None, None, -(-len(y) // MAX_ROWS))
     tags = classifier.zero_shot_tags
     if tags.transductive or not tags.separable:
-        return HeldOut(curve, y[some], classes, seen, _Rescored(classifier, rows[some]))
+        return HeldOut(curve, y[some], classes, seen, _Rescored(classifier, rows[some], unit))
     columns = _Columns(classes, scores[some].copy())
     ratios = cache(partial(recognizer.familiarity_table, rows[some]))
     return HeldOut(curve, y[some], classes, seen, columns, ratios)
@@ -194,7 +224,7 @@ def with_better_seen(folds: Sequence[HeldOut], gamma: float | None) -> tuple[lis
         return list(folds), False
     means = []
     for part in (folds, others):
-        curves = [fold.curve for fold in part]
+        curves = [fold.curve for fold in part if fold.curve is not None]
         bias = choose_gamma(curves).best_params["gamma"] if gamma is None else gamma
         at = [curve.harmonic_means[curve.indices_at(np.array([bias]))][0] for curve in curves]
         means.append(float(np.mean(at)))
@@ -229,9 +259,10 @@ class _Rescored:
 
     fitted: Any
     X: Any
+    unit: float
 
     def __call__(self, candidates: NDArray[Any]) -> NDArray[Any]:
-        scores: NDArray[Any] = self.fitted.recognizer(candidates).scores(self.X)
+        scores: NDArray[Any] = self.fitted.recognizer(candidates).scores(self.X) / self.unit
         return scores
 
 
@@ -414,11 +445,11 @@ def open_answers(
     found = []
     for fold in folds:
         for unknown in fold.unknown_parts(random_state):
-            candidates = np.setdiff1d(fold.candidates(setting), unknown)
+            candidates = fold.candidates(setting, unknown)
             if len(candidates) < 2:
                 continue
             # Samples of the unknown classes stay, only their classes are no answers any more.
-            rows = np.isin(fold.y, fold.candidates(setting))
+            rows = np.isin(fold.y, np.append(candidates, unknown))
             scores = fold.biased(candidates, gamma)[rows]
             y = fold.y[rows]
             answer = candidates[scores.argmax(axis=1)]
