@@ -16,7 +16,8 @@ def test_advise_prints_facts_a_leaderboard_what_to_expect_and_the_next_command(r
     text = found.stdout
     assert "seen classes" in text
     assert "prototype-regression" in text
-    assert "Expect an accuracy of" in text
+    assert "and expect an accuracy of" in text
+    assert " to " in text.split("expected")[1]
     assert "zslearn fit" in text.splitlines()[-1]
 
 
@@ -28,7 +29,7 @@ def test_advise_as_json_has_the_expectation(run, own_arguments):
     assert found["member"] in [row["member"] for row in found["leaderboard"]]
 
 
-def test_two_classes_give_one_warning_and_no_table_of_members(run, own, own_arguments):
+def test_two_classes_give_one_warning_and_no_accuracies(run, own, own_arguments):
     X, y = ((own / name).read_text().splitlines() for name in ("X.csv", "y.csv"))
     kept = [0, *(i for i, name in enumerate(y) if name in ("seen0", "seen1"))]
     (own / "X.csv").write_text("\n".join(X[i] for i in kept) + "\n")
@@ -37,36 +38,33 @@ def test_two_classes_give_one_warning_and_no_table_of_members(run, own, own_argu
     assert found.exit_code == 0, found.output
     assert "2 seen classes, four are needed" in found.stderr
     assert "Take prototype-regression." in found.stdout
-    assert "eszsl" not in found.stdout
+    assert "expect an accuracy" not in found.stdout
 
 
-def test_a_class_without_attributes_is_fitted_by_the_command_that_is_advised(
-    run, own, own_arguments
-):
-    lines = (own / "classes.csv").read_text().splitlines()
+def test_a_class_without_attributes_is_no_failure(run, own, own_arguments):
+    lines = (own / "classes.csv").read_text().replace("-", "").splitlines()  # attributes
     lines[1] = lines[1].split(",")[0] + ",0" * lines[1].count(",")
     (own / "classes.csv").write_text("\n".join(lines) + "\n")
     found = run("advise", *own_arguments, "--json", "--time-budget", 5)
     assert found.exit_code == 0, found.output
     assert not [row for row in json.loads(found.stdout)["leaderboard"] if "zeros" in row["note"]]
-    assert "--method auto" in next_command([], "prototype-regression", by_auto=True)
 
 
 def test_fit_and_evaluate_take_auto(run, own, own_arguments):
-    portfolio = 'portfolio=["rrzsl", "standardize > eszsl"]'
+    portfolio = 'portfolio=["rrzsl", "root > exem"]'
     target = own / "auto.zsl"
     found = run("fit", *own_arguments, "--method", "auto", "-P", portfolio, "--save", target)
     assert found.exit_code == 0, found.output
     expected = load(target).expected_accuracy_
     assert f"expected accuracy  {expected}\n" in found.stdout
     assert "among 3 unseen classes, chance 0.33" in found.stdout
-    assert load(target).member_ in ("rrzsl", "standardize > eszsl")
+    assert load(target).member_ in ("rrzsl", "root > exem")
     arguments = ["--features", own / "all.csv", "--labels", own / "all_y.csv"]
     arguments += ["--signatures", own / "classes.csv", "--unseen", "unseen0,unseen1,unseen2"]
     found = run("evaluate", *arguments, "--method", "auto", "-P", portfolio, "--json")
     [row] = json.loads(found.stdout)
     assert row["per_class_accuracy"] > 0.5
-    assert row["chosen_portfolio"] in ("rrzsl", "standardize > eszsl")
+    assert row["chosen_portfolio"] in ("rrzsl", "root > exem")
 
 
 def test_the_facts_are_those_of_the_data():
@@ -80,7 +78,7 @@ def test_the_facts_are_those_of_the_data():
     assert facts["attributes_the_same_for_all_seen"] == ["d2"]
 
 
-def test_the_next_command_names_a_member_with_a_preparation_as_a_portfolio():
+def test_the_next_command_names_the_member_as_a_portfolio():
     text = next_command(["x", "--time-budget=3"], "standardize > dap + naive-bayes")
     assert text == (
         "zslearn fit x --method auto -P "

@@ -10,7 +10,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from zslearn.datasets import make_zero_shot
-from zslearn.exceptions import InvalidInputError
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import (
     AMPClassifier,
@@ -19,10 +18,8 @@ from zslearn.zero_shot import (
     LegacyAwA,
     PrototypeRegression,
     PSTClassifier,
-    RRZSLClassifier,
     SAEClassifier,
 )
-from zslearn.zero_shot.auto.average import AverageClassifier
 
 AMP = {"n_neighbors": 4, "width": 1.0, "center": False, "balance": True, "temperature": 1.0}
 
@@ -48,7 +45,6 @@ def fit(clf, data):
 # Methods that look at all candidates at once, and what may stand around them.
 AROUND = {
     "auto": lambda table, member: AutoZeroShotClassifier(table, portfolio=[member], cv=None),
-    "average": lambda table, member: AverageClassifier(table, members=[member, RRZSLClassifier()]),
     "calibrated": lambda table, member: CalibratedStacking(
         member.set_params(signatures=table), gamma=0.5, temperature=1.0, threshold=0.0, cv=2
     ),
@@ -93,31 +89,16 @@ def test_an_automatic_classifier_has_the_probabilities_of_a_calibrated_member(da
     assert (answers == "?").any()
 
 
-def test_the_tags_of_a_mean_come_from_its_members(data):
-    def tags(*members):
-        return AverageClassifier(data.signatures, members=list(members)).zero_shot_tags
-
-    plain = tags(RRZSLClassifier(), SAEClassifier())
-    assert plain.separable
-    assert not plain.transductive
-    assert not tags(RRZSLClassifier(), AMPClassifier()).separable
-    spread = tags(make_pipeline(StandardScaler(), PSTClassifier()), RRZSLClassifier())
-    assert spread.transductive
-    assert spread.min_batch == 5
+def test_the_tags_of_an_automatic_classifier_are_those_of_the_member_taken(data):
     clf = AutoZeroShotClassifier(data.signatures, portfolio=[AMPClassifier(**AMP)], cv=None)
     assert clf.zero_shot_tags.separable  # nothing is taken yet
     assert not fit(clf, data).zero_shot_tags.separable
 
 
-def test_a_mean_with_a_member_that_compares_candidates_is_not_explained(data):
-    members = [AMPClassifier(**AMP), SAEClassifier(lam=1.0)]
-    clf = fit(AverageClassifier(data.signatures, members=members), data)
-    with pytest.raises(InvalidInputError, match="AverageClassifier cannot explain its scores"):
-        clf.explain(data.X[0], "unseen1")
-
-
 STEPPED = {
-    "auto": lambda table: AutoZeroShotClassifier(table, portfolio=["standardize > rrzsl"], cv=None),
+    "auto": lambda table: AutoZeroShotClassifier(
+        table, portfolio=["standardize > prototype-regression"]
+    ),
     "auto calibrated": lambda table: AutoZeroShotClassifier(
         table,
         portfolio=[make_pipeline(StandardScaler(), CalibratedStacking(SAEClassifier(lam=1.0)))],
@@ -180,8 +161,6 @@ def test_a_wrapper_names_itself_where_it_refuses_samples(data):
     clf = fit(CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), gamma=0.5), data)
     with pytest.raises(ValueError, match="CalibratedStacking is expecting 10 features"):
         clf.predict(data.X[:, :4])
-    with pytest.raises(InvalidInputError, match="AverageClassifier does not map features to sem"):
-        fit(AverageClassifier(data.signatures, members=[RRZSLClassifier()]), data).encode(data.X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         clf.predict(data.X.astype(np.float16))

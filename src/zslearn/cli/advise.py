@@ -21,7 +21,7 @@ BOARD = {
     "rank": "",
     "member": "member",
     "accuracy": "held out",
-    "error": "± error",
+    "interval": "expected",
     "seconds": "s",
     "note": "note",
 }
@@ -55,7 +55,6 @@ def advise(time_budget: float | None, as_json: bool, **options: Any) -> None:
     dataset = source.load()
     rows = source.training_rows(dataset)
     from zslearn.zero_shot import AutoZeroShotClassifier
-    from zslearn.zero_shot.auto.portfolio import has_zero_signature
 
     X, y = dataset.X[rows], dataset.y[rows]
     facts = data_facts(X, y, dataset.signatures)
@@ -63,17 +62,15 @@ def advise(time_budget: float | None, as_json: bool, **options: Any) -> None:
     model = AutoZeroShotClassifier(dataset.signatures, time_budget=time_budget)
     with user_data(), warnings_as_lines():
         model.fit(X, y)
-    zeros = has_zero_signature(dataset.signatures)
-    command = next_command(sys.argv[2:], model.member_, by_auto=zeros)
+    command = next_command(sys.argv[2:], model.member_)
     if as_json:
         echo_json({"data": facts, **_found(model), "next": command})
         return
     shown = [{"fact": key.replace("_", " "), "value": _text(value)} for key, value in facts.items()]
     click.echo(format_table(shown, {"fact": "data", "value": ""}))
-    looked_at = [row for row in model.leaderboard_ if row["folds"] or row["note"]]
-    if looked_at:
-        click.echo("\n" + format_table(looked_at, BOARD))
-    click.echo("\n" + "\n".join(_sentences(model)))
+    if len(model.leaderboard_):
+        click.echo("\n" + format_table(list(map(_shown, model.leaderboard_)), BOARD))
+    click.echo("\n" + _sentence(model))
     click.echo(f"\nNext:\n  {command}")
 
 
@@ -119,8 +116,8 @@ def data_facts(X: Any, y: Any, signatures: Any) -> dict[str, Any]:
     }
 
 
-def next_command(arguments: list[str], member: str, *, by_auto: bool = False) -> str:
-    """Return the fit with the member taken, for the data options that were given.
+def next_command(arguments: list[str], member: str) -> str:
+    """Return the fit with the member taken, calibrated, for the data options that were given.
 
     Parameters
     ----------
@@ -128,8 +125,6 @@ def next_command(arguments: list[str], member: str, *, by_auto: bool = False) ->
         What the user typed after ``zslearn advise``.
     member : str
         Name of the member.
-    by_auto : bool, default=False
-        Whether `auto` has to make it, because the method with its defaults is something else.
 
     Returns
     -------
@@ -137,47 +132,39 @@ def next_command(arguments: list[str], member: str, *, by_auto: bool = False) ->
 
     Examples
     --------
-    >>> next_command(["animals", "--time-budget", "9", "--json"], "sae")
-    'zslearn fit animals --method sae --save model.zsl'
+    >>> print(next_command(["animals", "--time-budget", "9", "--json"], "sae"))
+    zslearn fit animals --method auto -P 'portfolio=["sae"]' --save model.zsl
     """
     kept, skip = [], False
     for text in arguments:
         if not skip and text != "--json" and not text.startswith("--time-budget"):
             kept.append(text)
         skip = text == "--time-budget"
-    plain = " " not in member and not by_auto
-    method = ["--method", member] if plain else ["--method", "auto", "-P"]
-    extra = [] if plain else [f'portfolio=["{member}"]']
-    return shlex.join(["zslearn", "fit", *kept, *method, *extra, "--save", "model.zsl"])
+    method = ["--method", "auto", "-P", f'portfolio=["{member}"]']
+    return shlex.join(["zslearn", "fit", *kept, *method, "--save", "model.zsl"])
 
 
 def _found(model: AutoZeroShotClassifier) -> dict[str, Any]:
     """Return what was found, for programs."""
-    expected, curve = model.expected_accuracy_, model.learning_curve_
+    expected = model.expected_accuracy_
     return {
         "member": model.member_,
         "leaderboard": list(model.leaderboard_),
         "expected_accuracy": None if expected is None else asdict(expected),
-        "shuffled_accuracy": model.shuffled_accuracy_,
-        "learning_curve": None if curve is None else asdict(curve),
     }
 
 
-def _sentences(model: AutoZeroShotClassifier) -> list[str]:
-    """Say what to expect."""
-    lines = [f"Take {model.member_}."]
-    if model.expected_accuracy_ is not None:
-        lines.append(f"Expect an accuracy of {model.expected_accuracy_}.")
-    if model.shuffled_accuracy_ is not None:
-        lines.append(
-            f"With signatures dealt to the wrong classes it reaches {model.shuffled_accuracy_:.2f} "
-            "on held-out classes."
-        )
-    if model.learning_curve_ is not None:
-        more = max(1, len(model.seen_classes_) // 4)
-        gain = 100 * model.learning_curve_.gain(len(model.seen_classes_), more)
-        lines.append(f"{more} more classes with samples would bring about {gain:.0f} points.")
-    return lines
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of the leaderboard with its interval in one cell."""
+    known = row["low"] is not None
+    return row | {"interval": f"{row['low']:.2f} to {row['high']:.2f}" if known else ""}
+
+
+def _sentence(model: AutoZeroShotClassifier) -> str:
+    """Say what to take, and what to expect of it."""
+    if model.expected_accuracy_ is None:
+        return f"Take {model.member_}."
+    return f"Take {model.member_}, and expect an accuracy of {model.expected_accuracy_}."
 
 
 def _text(value: Any) -> str:

@@ -18,7 +18,7 @@ from zslearn._files import json_ready
 from zslearn.exceptions import InvalidInputError, MissingFileError
 
 if TYPE_CHECKING:
-    from zslearn.zero_shot.auto.expectation import Expectation
+    from zslearn.zero_shot.expectation import Expectation
 
 
 # Color and cursor commands (CSI), and titles and links (OSC) up to their end.
@@ -166,5 +166,5 @@ def expectation_of(model: Any) -> Expectation | None:
     -------
     Expectation or None
     """
-    inner = getattr(model, "estimator_", model) if hasattr(model, "gamma_") else model
+    inner = model if hasattr(model, "expected_accuracy_") else getattr(model, "estimator_", None)
     return getattr(inner, "expected_accuracy_", None)

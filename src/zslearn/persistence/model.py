@@ -29,6 +29,8 @@ from zslearn.persistence.container import KINDS, other_version, read, write
 from zslearn.persistence.trusted import (
     FUNCTIONS,
     REMADE,
+    RETIRED,
+    RETIRED_PARAMETERS,
     estimator_class,
     estimator_name,
     function_name,
@@ -353,6 +355,8 @@ class Decoder:
         if kind.__module__.startswith("zslearn."):  # an older file knows nothing of newer ones
             parameters = {**getattr(kind, "newer_parameters", {}), **parameters}
         _check_version(kind, node, parameters)
+        if RETIRED_PARAMETERS.get(node["class"]) in parameters:
+            raise InvalidInputError(f"its {kind.__name__} is of a form that is gone; fit it again")
         model = kind(**parameters)
         wanted = _parameter_names(kind)
         state = self._attributes(node["state"])
@@ -405,6 +409,8 @@ def _allowed(find: Callable[[str], Any], node: Any, key: str = "class") -> Any:
     """Return the class or function a node names, if it is allowed."""
     kind = find(str(node[key]))
     if kind is None:
+        if node[key] in RETIRED:
+            raise InvalidInputError(f"its {node[key]} is of a form that is gone; fit it again")
         word = "function" if key == "name" else key
         raise InvalidInputError(
             f"it needs the {word} {node[key]!r:.60}, which is unknown here; if it is a class of "

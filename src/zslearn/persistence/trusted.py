@@ -15,14 +15,14 @@ from zslearn.zero_shot.registry import CHOOSERS, DEEP, METHODS
 # Name in the file -> where the class lives, which is imported when a file names it. The methods and
 # mappings of the registries add themselves.
 ESTIMATORS = {
-    "AverageClassifier": "zslearn.zero_shot.auto.average:AverageClassifier",
     "CalibratedStacking": "zslearn.zero_shot:CalibratedStacking",
     "ConvSemanticAutoencoder": "zslearn.zero_shot.deep:ConvSemanticAutoencoder",
+    "Deviations": "zslearn.zero_shot.portfolio:Deviations",
     "ImageEncoder": "zslearn.encoders:ImageEncoder",
     "ImageSegmenter": "zslearn.cluster:ImageSegmenter",
     "SemanticAutoencoder": "zslearn.autoencoder:SemanticAutoencoder",
     "SemanticAutoencoderCV": "zslearn.autoencoder:SemanticAutoencoderCV",
-    "SignedRoot": "zslearn.zero_shot.auto.signed_root:SignedRoot",
+    "SignedRoot": "zslearn.zero_shot.portfolio:SignedRoot",
     "SupervisedKMeans": "zslearn.cluster:SupervisedKMeans",
     "TextEncoder": "zslearn.encoders:TextEncoder",
 }
@@ -66,9 +66,8 @@ FUNCTIONS = {
 RECORDS = {
     "Adaptation": "zslearn.zero_shot.teaching:Adaptation",
     "Evidence": "zslearn.zero_shot.teaching:Evidence",
-    "Expectation": "zslearn.zero_shot.auto.expectation:Expectation",
-    "FoldRanks": "zslearn.zero_shot.auto.fold_ranks:FoldRanks",
-    "LearningCurve": "zslearn.zero_shot.auto.expectation:LearningCurve",
+    "Expectation": "zslearn.zero_shot.expectation:Expectation",
+    "FoldRanks": "zslearn.zero_shot.expectation:FoldRanks",
     "LowRankCovariance": "zslearn.core.posterior_prototypes:LowRankCovariance",
     "Moments": "zslearn.core.moments:Moments",
     "Novelty": "zslearn.core.posterior_prototypes:Novelty",
@@ -79,6 +78,11 @@ RECORDS = {
     "Statistics": "zslearn.cluster:Statistics",
     "Whitening": "zslearn.core.whitening:Whitening",
 }
+
+# Classes that are gone, and a parameter by which the older form of a class is known: files that
+# hold them are refused by name.
+RETIRED = ("AverageClassifier", "LearningCurve")
+RETIRED_PARAMETERS = {"AutoZeroShotClassifier": "preprocess"}
 
 _registered: dict[str, type] = {}
 

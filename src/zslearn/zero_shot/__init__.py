@@ -7,7 +7,7 @@ from zslearn.zero_shot.registry import METHODS as METHODS
 from zslearn.zero_shot.registry import make_classifier as make_classifier
 
 if TYPE_CHECKING:
-    from zslearn.zero_shot.auto.classifier import AutoZeroShotClassifier as AutoZeroShotClassifier
+    from zslearn.zero_shot.auto import AutoZeroShotClassifier as AutoZeroShotClassifier
     from zslearn.zero_shot.base import ZeroShotClassifier as ZeroShotClassifier
     from zslearn.zero_shot.base import ZeroShotMethod as ZeroShotMethod
     from zslearn.zero_shot.calibration import CalibratedStacking as CalibratedStacking
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 # Every public name and where it is; the methods add themselves.
 _PLACES = {
-    "AutoZeroShotClassifier": "auto.classifier",
+    "AutoZeroShotClassifier": "auto",
     "CalibratedStacking": "calibration",
     "Explanation": "explanation",
     "Ranking": "recognizer",

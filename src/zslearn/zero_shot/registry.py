@@ -73,9 +73,8 @@ DEEP: dict[str, Method] = {
 # What chooses among the methods; no method of its own.
 CHOOSERS: dict[str, Method] = {
     "auto": Method(
-        "zero_shot.auto.classifier:AutoZeroShotClassifier",
+        "zero_shot.auto:AutoZeroShotClassifier",
         "Chosen on held-out classes",
-        cost="minutes",
     ),
 }
 

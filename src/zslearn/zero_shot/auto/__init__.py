@@ -1,1 +1,0 @@
-"""The choice of a method on the classes there are, and what to expect of it."""
