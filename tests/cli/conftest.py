@@ -64,7 +64,8 @@ def own_arguments(own):
 @pytest.fixture
 def model(run, own, own_arguments):
     """A model fitted on one's own files by the program."""
-    result = run("fit", *own_arguments, "--save", own / "model.zsl")
+    method = ["--method", "prototype-regression"]
+    result = run("fit", *own_arguments, *method, "--save", own / "model.zsl")
     assert result.exit_code == 0, result.output
     return own / "model.zsl"
 

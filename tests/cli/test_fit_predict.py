@@ -2,15 +2,17 @@ import csv
 import json
 import os
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from zslearn.cli.fit import default_method
 from zslearn.datasets import load_features, load_imagenet, make_imagenet_like, make_zero_shot
 from zslearn.persistence import load, save
 from zslearn.signatures import Signatures
-from zslearn.zero_shot import SAEClassifier
+from zslearn.zero_shot import AutoZeroShotClassifier, SAEClassifier
 
 
 def test_two_commands_of_the_program_go_from_own_files_to_predictions(program, own):
@@ -28,16 +30,38 @@ def test_two_commands_of_the_program_go_from_own_files_to_predictions(program, o
 
 
 def test_fit_reports_what_it_learned_from(run, own, own_arguments):
-    result = run("fit", *own_arguments, "--save", own / "m.zsl", "--json")
-    facts = json.loads(result.stdout)
+    method = ["--method", "prototype-regression"]
+    facts = json.loads(
+        run("fit", *own_arguments, *method, "--save", own / "m.zsl", "--json").stdout
+    )
     assert (facts["samples"], facts["features"]) == (48, 10)
     assert (facts["seen_classes"], facts["unseen_classes"]) == (8, 3)
     assert facts["method"] == "prototype-regression"
     assert min(facts["chosen"]["bandwidth"]) > 0
     assert facts["bytes"] == os.path.getsize(own / "m.zsl")
-    assert "Fitting prototype-regression (what we recommend first; --method" in result.stderr
     result = run("fit", *own_arguments, "--method", "sae", "--save", own / "m.zsl")
     assert "Fitting sae on 48 samples" in result.stderr
+
+
+def test_features_of_nobody_knows_what_are_judged_by_default(run, own, own_arguments):
+    result = run("fit", *own_arguments, "--save", own / "m.zsl", "--calibrate")
+    assert result.exit_code == 0, result.output
+    assert "Fitting auto (which chooses one on held-out classes; --method takes" in result.stderr
+    assert "expected accuracy" in result.stdout
+    model = load(own / "m.zsl")
+    assert isinstance(model, AutoZeroShotClassifier)
+    answers = model.predict(load_features(own / "new.csv"))
+    assert np.mean([str(name).startswith("unseen") for name in answers]) > 0.9
+
+
+def test_the_method_by_default_goes_by_who_made_the_features(tmp_path):
+    data = make_zero_shot(4, 2, n_per_class=3, n_features=5, n_dimensions=3, random_state=0)
+    np.save(tmp_path / "X.npy", data.X)
+    on_disk = replace(data, X=np.load(tmp_path / "X.npy", mmap_mode="r"))
+    encoded = replace(data, extra={"encoder": {"model": "minilm"}})
+    assert default_method(data) == "auto"
+    assert default_method(data, in_memory=False) == "prototype-regression"
+    assert default_method(on_disk) == default_method(encoded) == "prototype-regression"
 
 
 def test_columns_that_are_no_features_are_left_out(run, refused, own, own_arguments):
@@ -69,8 +93,9 @@ def test_fit_takes_methods_and_parameters(run, own, own_arguments):
 
 
 def test_a_calibrated_model_answers_more_unseen_classes(run, own, own_arguments):
+    method = ["--method", "prototype-regression"]
     for name, options in {"plain": [], "calibrated": ["--calibrate"]}.items():
-        assert run("fit", *own_arguments, "--save", own / name, *options).exit_code == 0
+        assert run("fit", *own_arguments, *method, "--save", own / name, *options).exit_code == 0
     calibrated = load(own / "calibrated")
     assert calibrated.gamma_ > 0
     X = load_features(own / "new.csv")
@@ -80,8 +105,9 @@ def test_a_calibrated_model_answers_more_unseen_classes(run, own, own_arguments)
 
 
 def test_samples_of_no_class_get_the_label_of_the_user(run, refused, own, own_arguments):
+    method = ["--method", "prototype-regression"]
     for name, options in {"plain": [], "calibrated": ["--calibrate"]}.items():
-        assert run("fit", *own_arguments, "--save", own / name, *options).exit_code == 0
+        assert run("fit", *own_arguments, *method, "--save", own / name, *options).exit_code == 0
     asked = ["predict", own / "calibrated", own / "new.csv", "--json"]
     plain, found = (
         json.loads(run(*asked, *more).stdout) for more in ([], ["--reject", "nothing known"])

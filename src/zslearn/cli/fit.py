@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from zslearn.datasets import ZeroShotDataset
     from zslearn.zero_shot import ZeroShotClassifier
 
+AUTO = "auto"
+REASONS = {RECOMMENDED: "what we recommend first", AUTO: "which chooses one on held-out classes"}
 EPILOG = """\b
 Examples:
   zslearn fit --features X.csv --labels y.csv --signatures classes.csv --save model.zsl
@@ -36,9 +38,8 @@ Examples:
 @source_options
 @click.option(
     "--method",
-    default=RECOMMENDED,
-    show_default=True,
-    help="See zslearn methods. auto chooses one on held-out classes.",
+    help="See zslearn methods. By default auto, which chooses one on held-out classes; for "
+    f"features of an encoder, and for those that stay on disk, {RECOMMENDED}.",
 )
 @click.option(
     "-P",
@@ -69,7 +70,7 @@ Examples:
 @click.option("--save", "target", required=True, metavar="FILE", help="Where to write the model.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 def fit(
-    method: str,
+    method: str | None,
     params: tuple[str, ...],
     calibrate: bool,
     cluster: str | None,
@@ -92,10 +93,13 @@ def fit(
     check_target(target)
     source = source_of(options)
     dataset = source.load()
+    chosen = method is not None
+    if method is None:
+        method = default_method(dataset, in_memory=cluster is None and checkpoint is None)
     model = _classifier(method, dataset, params, calibrate)
     check_savable(model)
     rows = source.training_rows(dataset)
-    hint = " (what we recommend first; --method takes others)" if method == RECOMMENDED else ""
+    hint = "" if chosen else f" ({REASONS[method]}; --method takes others)"
     click.echo(f"Fitting {method}{hint} on {len(rows)} samples ...", err=True)
     start = perf_counter()
     with user_data(), warnings_as_lines():
@@ -146,6 +150,31 @@ def _fit(
         fit_dask(model, source, cluster=cluster)
 
 
+def default_method(dataset: ZeroShotDataset, *, in_memory: bool = True) -> str:
+    """Return the method for data that nobody has named one for.
+
+    Attributes are nearly linear in the features of a trained network, and there the recommended
+    method is hard to beat. Of other features nothing is known before methods are tried on them.
+
+    Parameters
+    ----------
+    dataset : ZeroShotDataset
+        The data; if an encoder made its features, it says so.
+    in_memory : bool, default=True
+        Whether the fit takes all samples at once; otherwise it needs a method of moments.
+
+    Returns
+    -------
+    str
+        Name of a method.
+    """
+    import numpy as np
+
+    known = dataset.extra.get("encoder") is not None
+    on_disk = isinstance(dataset.X, np.memmap)
+    return AUTO if in_memory and not known and not on_disk else RECOMMENDED
+
+
 def _classifier(
     method: str, dataset: ZeroShotDataset, params: tuple[str, ...], calibrate: bool
 ) -> ZeroShotClassifier:
@@ -154,7 +183,8 @@ def _classifier(
 
     model = make_classifier(method, dataset.signatures)
     set_parameters(model, method, params, hidden=frozenset({"signatures"}))
-    return CalibratedStacking(model) if calibrate else model
+    # What auto chooses is calibrated on the same folds.
+    return CalibratedStacking(model) if calibrate and method != AUTO else model
 
 
 def _facts(model: ZeroShotClassifier, method: str, n_rows: int, seconds: float) -> dict[str, Any]:
