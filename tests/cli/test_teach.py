@@ -12,6 +12,27 @@ from zslearn.persistence import load
 
 
 @pytest.fixture
+def model(run, own, own_arguments):
+    """Prototype regression, fitted by the program."""
+    arguments = [*own_arguments, "--method", "prototype-regression", "--save", own / "model.zsl"]
+    assert run("fit", *arguments).exit_code == 0
+    return own / "model.zsl"
+
+
+def test_what_auto_took_is_taught_too(run, own, own_arguments, labeled):
+    path = own / "auto.zsl"
+    assert run("fit", *own_arguments, "--method", "auto", "--save", path).exit_code == 0
+    taken = load(path)
+    result = run("teach", path, labeled, "--labels", "species")
+    if hasattr(taken, "partial_fit"):
+        assert result.exit_code == 0, result.output
+        assert load(path).estimator_.evidence_.weights.sum() == 18
+        assert "Adapted to 18" in run("predict", path, own / "new.csv", "--adapt").stderr
+    else:
+        assert "learns nothing from single samples" in result.stderr
+
+
+@pytest.fixture
 def labeled(own):
     """New samples with their classes in a column."""
     frame = pd.read_csv(own / "new.csv")

@@ -7,13 +7,14 @@ expect on classes without samples.
 
 from __future__ import annotations
 
+import copy
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +35,14 @@ from zslearn._parameters import (
     check_parameters,
     check_value,
 )
-from zslearn._pipelines import features_of, frozen, last_step, set_signatures, steps_before
+from zslearn._pipelines import (
+    features_of,
+    frozen,
+    last_step,
+    replaced_last_step,
+    set_signatures,
+    steps_before,
+)
 from zslearn._progress import progress_bar, report
 from zslearn.core.fitting import fit_method
 from zslearn.core.threads import map_in_order, n_threads
@@ -65,6 +73,10 @@ from zslearn.zero_shot.registry import RECOMMENDED
 from zslearn.zero_shot.scoring import Biased, Calibration, Delegate, InputGuard, Scorer, Stepped
 from zslearn.zero_shot.search import even_rows, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
+from zslearn.zero_shot.teaching import Teachable, taught_method
+
+if TYPE_CHECKING:
+    from zslearn.zero_shot.prototypes.prototype_beliefs import PrototypeBeliefs
 
 Rows = NDArray[np.intp]
 # What a member may fail with; anything else is a fault of the program and stops the fit.
@@ -89,7 +101,7 @@ ENCODER = Either(
 )
 
 
-class AutoZeroShotClassifier(ZeroShotClassifier):
+class AutoZeroShotClassifier(Teachable, ZeroShotClassifier):
     """Judge a few methods on held-out seen classes, fit the best of them, and calibrate it.
 
     Members of the portfolio are methods, most behind a preparation of the features. Folds hold out
@@ -319,6 +331,35 @@ class AutoZeroShotClassifier(ZeroShotClassifier):
         return Calibration(
             self.temperature_, self.threshold_, "score", self.confidence_, self.reject_label
         )
+
+    @property
+    def kappa_(self) -> float:
+        """How many samples a description is worth, if prototype regression was taken."""
+        kappa: float = self._taught().kappa_
+        return kappa
+
+    def _can_be_taught(self) -> bool:
+        return hasattr(self, "pipeline_") and isinstance(self.estimator_, Teachable)
+
+    def _taught(self) -> PrototypeBeliefs:
+        check_is_fitted(self)
+        return taught_method(self.estimator_)
+
+    def _with_taught(self, method: PrototypeBeliefs) -> AutoZeroShotClassifier:
+        taken: Any = self.estimator_
+        twin = copy.copy(self)
+        twin.pipeline_ = replaced_last_step(self.pipeline_, taken._with_taught(method))
+        return twin
+
+    def _temperature_among(self, names: NDArray) -> float:
+        if self.cv is None:  # nothing was judged, so nothing was calibrated
+            taken: Any = self.estimator_
+            return float(taken._temperature_among(names))
+        seen = np.isin(names, self.seen_classes_).any()
+        return float(self.temperature_["all" if seen else "unseen"])
+
+    def _class_offsets(self, names: NDArray) -> NDArray:
+        return np.asarray(-self.gamma_ * np.isin(names, self.seen_classes_))
 
     def _task(self, X: Any, labels: NDArray) -> Task:
         """Check classes and signatures, and lay out the folds."""
