@@ -20,7 +20,6 @@ from zslearn.evaluation import ConventionalProtocol, GeneralizedProtocol
 from zslearn.evaluation import evaluate as measure
 from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot import METHODS, DAPClassifier, SAEClassifier
-from zslearn.zero_shot.registry import RECOMMENDED
 
 UNSEEN = "unseen0,unseen1,unseen2"
 
@@ -165,7 +164,7 @@ def test_steps_and_classifiers_by_name(run, refused, own):
     wrong = ["--method", "dap", "-P", "classifier=os.system"]
     assert "there is no classifier 'os.system'" in refused("evaluate", *own_arguments(own), *wrong)
     line = refused("evaluate", *own_arguments(own), "-P", "classifier=knn")
-    assert "prototype-regression has no parameter 'classifier'" in line
+    assert "auto has no parameter 'classifier'" in line
 
 
 def test_every_name_makes_what_it_says():
@@ -228,9 +227,9 @@ def test_open_figures_and_curves(run, own):
     assert "share of the samples that gets an answer" in (own / "rejection.svg").read_text()
 
 
-def test_the_method_measured_by_default_is_the_recommended_one():
-    from zslearn.cli.evaluate import evaluate
-
-    defaults = {option.opts[0]: option.default for option in evaluate.params}
-    assert defaults["--method"] == RECOMMENDED
-    assert RECOMMENDED in METHODS
+def test_the_method_measured_by_default_is_the_one_that_fit_takes(run, own):
+    measured = run("evaluate", *own_arguments(own), "--json")
+    fitted = run("fit", *own_arguments(own), "--save", own / "m.zsl", "--json")
+    assert measured.exit_code == fitted.exit_code == 0, measured.output + fitted.output
+    (row,) = json.loads(measured.stdout)
+    assert row["method"] == json.loads(fitted.stdout)["method"] == "auto"

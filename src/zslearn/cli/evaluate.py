@@ -12,10 +12,14 @@ import click
 from zslearn._optional import require
 from zslearn.cli.data_options import Source, source_of, source_options
 from zslearn.cli.main import warnings_as_lines
-from zslearn.cli.method_options import make_transformer, set_parameters
+from zslearn.cli.method_options import (
+    DEFAULT_METHOD,
+    default_method,
+    make_transformer,
+    set_parameters,
+)
 from zslearn.cli.output import check_target, echo_json, format_table, names_in, write_rows
 from zslearn.exceptions import InvalidInputError
-from zslearn.zero_shot.registry import RECOMMENDED
 
 if TYPE_CHECKING:
     from zslearn.datasets import ClassSplit, ZeroShotDataset
@@ -70,10 +74,8 @@ Examples:
 @click.option(
     "--method",
     "methods",
-    default=RECOMMENDED,
-    show_default=True,
     metavar="NAME[,NAME]|all",
-    help="Methods to measure; see zslearn methods. auto chooses one on held-out classes.",
+    help=f"Methods to measure; see zslearn methods. {DEFAULT_METHOD}",
 )
 @click.option(
     "--protocol",
@@ -109,7 +111,7 @@ Examples:
 @click.option("--csv", "csv_file", metavar="FILE", help="Write every figure as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 def evaluate(
-    methods: str,
+    methods: str | None,
     protocol: str,
     n_folds: int | None,
     preprocess: str | None,
@@ -132,14 +134,20 @@ def evaluate(
     for target in (plot, csv_file):
         check_target(target)
     source = source_of(options)
-    estimators = {name: _estimator(name, preprocess, params) for name in _method_names(methods)}
+    names = None if methods is None else _method_names(methods)
     if plot and n_folds:
         raise click.UsageError("--plot draws one split; leave --cv out")
     if plot:
         from zslearn.cli.evaluate import check_plot
 
         check_plot(plot)
-    dataset = source.load()
+    if names is not None:  # what is wrong with a method is said before the data is read
+        estimators = {name: _estimator(name, preprocess, params) for name in names}
+        dataset = source.load()
+    else:
+        dataset = source.load()
+        name = default_method(dataset)
+        estimators = {name: _estimator(name, preprocess, params)}
     rules = _rules(protocol, source.split)
     splits = None if n_folds is None else _class_folds(source, dataset, n_folds)
     if splits is None:

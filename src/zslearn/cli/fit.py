@@ -11,7 +11,7 @@ import click
 
 from zslearn.cli.data_options import remember_columns, source_of, source_options
 from zslearn.cli.main import warnings_as_lines
-from zslearn.cli.method_options import set_parameters
+from zslearn.cli.method_options import AUTO, DEFAULT_METHOD, default_method, set_parameters
 from zslearn.cli.output import check_target, echo_json, expectation_of, format_table
 from zslearn.exceptions import user_data
 from zslearn.zero_shot.registry import RECOMMENDED
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from zslearn.datasets import ZeroShotDataset
     from zslearn.zero_shot import ZeroShotClassifier
 
-AUTO = "auto"
 REASONS = {RECOMMENDED: "what we recommend first", AUTO: "which chooses one on held-out classes"}
 EPILOG = """\b
 Examples:
@@ -38,8 +37,7 @@ Examples:
 @source_options
 @click.option(
     "--method",
-    help="See zslearn methods. By default auto, which chooses one on held-out classes; for "
-    f"features of an encoder, and for those that stay on disk, {RECOMMENDED}.",
+    help=f"See zslearn methods. {DEFAULT_METHOD}",
 )
 @click.option(
     "-P",
@@ -148,31 +146,6 @@ def _fit(
         fit_batches(model, source, checkpoint=checkpoint, progress=True)
     else:
         fit_dask(model, source, cluster=cluster)
-
-
-def default_method(dataset: ZeroShotDataset, *, in_memory: bool = True) -> str:
-    """Return the method for data that nobody has named one for.
-
-    Attributes are nearly linear in the features of a trained network, and there the recommended
-    method is hard to beat. Of other features nothing is known before methods are tried on them.
-
-    Parameters
-    ----------
-    dataset : ZeroShotDataset
-        The data; if an encoder made its features, it says so.
-    in_memory : bool, default=True
-        Whether the fit takes all samples at once; otherwise it needs a method of moments.
-
-    Returns
-    -------
-    str
-        Name of a method.
-    """
-    import numpy as np
-
-    known = dataset.extra.get("encoder") is not None
-    on_disk = isinstance(dataset.X, np.memmap)
-    return AUTO if in_memory and not known and not on_disk else RECOMMENDED
 
 
 def _classifier(

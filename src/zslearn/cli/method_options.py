@@ -5,11 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from zslearn.exceptions import InvalidInputError, did_you_mean
+from zslearn.zero_shot.registry import RECOMMENDED
+
+if TYPE_CHECKING:
+    from zslearn.datasets import ZeroShotDataset
+
+AUTO = "auto"
+DEFAULT_METHOD = (
+    "By default auto, which chooses one on held-out classes; for features of an encoder, and for "
+    f"those that stay on disk, {RECOMMENDED}."
+)
 
 # Name -> class and its parameters; a name is looked up here and never evaluated.
 TRANSFORMERS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -30,6 +40,31 @@ CLASSIFIERS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "random-forest": ("sklearn.ensemble:RandomForestClassifier", {"random_state": 0}),
 }
+
+
+def default_method(dataset: ZeroShotDataset, *, in_memory: bool = True) -> str:
+    """Return the method for data that nobody has named one for.
+
+    Attributes are nearly linear in the features of a trained network, and there the recommended
+    method is hard to beat. Of other features nothing is known before methods are tried on them.
+
+    Parameters
+    ----------
+    dataset : ZeroShotDataset
+        The data; if an encoder made its features, it says so.
+    in_memory : bool, default=True
+        Whether the fit takes all samples at once; otherwise it needs a method of moments.
+
+    Returns
+    -------
+    str
+        Name of a method.
+    """
+    import numpy as np
+
+    known = dataset.extra.get("encoder") is not None
+    on_disk = isinstance(dataset.X, np.memmap)
+    return AUTO if in_memory and not known and not on_disk else RECOMMENDED
 
 
 def make_transformer(name: str) -> Any:
