@@ -116,7 +116,10 @@ def _session(content: bytes, name: str) -> Any:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
     try:
-        return runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        session = runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        for end in (*session.get_inputs(), *session.get_outputs()):
+            _ = end.name, end.type, end.shape  # a damaged one is decoded only when it is asked for
+        return session
     except Exception as error:  # onnxruntime's own kinds have no common base
         raise ModelFileError(
             name, f"onnxruntime refuses it ({first_line(error)})", "network"

@@ -184,7 +184,8 @@ class Store:
         """Names, SHA-256 and texts of the samples; plain features have none."""
         if self.encoder is None:
             raise InvalidInputError(f"{self.folder} holds plain features, not samples.")
-        path = self.folder / ("samples.json" if self._meta["version"] == 1 else "samples.jsonl")
+        old = self._meta.get("version", VERSION) == 1
+        path = self.folder / ("samples.json" if old else "samples.jsonl")
         found = _read_samples(path)
         if len(found) != self.n_rows:
             raise InvalidInputError(
@@ -227,12 +228,16 @@ class Store:
             )
         with damaged(self.folder, "file of labels", _AGAIN):
             y = np.concatenate([np.load(path, allow_pickle=False) for path in files])
-        if y.shape != (self.n_rows,):
+        if y.shape != (self.n_rows,) or y.dtype.names is not None:
             raise InvalidInputError(
                 f"{self.folder} is damaged: it holds {self.n_rows} rows of features and labels of "
-                f"shape {y.shape}."
+                f"shape {y.shape} and type {y.dtype}."
             )
         names = self.classes
+        if names is not None and y.dtype.kind not in "iu":
+            raise InvalidInputError(
+                f"{self.folder} is damaged: its labels are numbers of classes, not {y.dtype}."
+            )
         if names is not None and len(y) and not 0 <= y.min() <= y.max() < len(names):
             raise InvalidInputError(
                 f"{self.folder} names {len(names)} classes; its labels run from {y.min()} to "
@@ -312,6 +317,8 @@ def _class_names(
 
 def _read_samples(path: Path) -> Samples:
     """Read the list of samples, of either version."""
+    if not path.is_file():
+        raise InvalidInputError(f"{path.parent} is damaged: {path.name} is missing. {_AGAIN}")
     with damaged(path, "list of samples", _AGAIN):
         content = path.read_text("utf-8")
         if path.suffix == ".json":
