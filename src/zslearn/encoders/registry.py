@@ -65,6 +65,7 @@ _OPENERS: dict[str, dict[str, str | Opener]] = {
     },
     "text": {
         "minilm": "zslearn.encoders.onnx_models:open_minilm",
+        "minilm-int8": "zslearn.encoders.onnx_models:open_minilm_int8",
         "hf:NAME": "zslearn.encoders.hub_models:open_hf_text",
         "open_clip:NAME/TAG": "zslearn.encoders.hub_models:open_clip_text",
     },

