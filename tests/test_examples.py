@@ -42,10 +42,12 @@ def test_sensor_data_needs_a_nonlinear_classifier():
 
 def test_each_kind_of_data_gets_its_method(capsys):
     names_of("data/plot_auto.py")
-    taken = dict(re.findall(r"^(\w+) +takes ([^;]+);", capsys.readouterr().out, flags=re.M))
-    assert taken["linear"] == "prototype-regression"
+    said = re.findall(r"^(\w+) +takes ([^;]+);.* reached ([\d.]+)", capsys.readouterr().out, re.M)
+    taken = {kind: method for kind, method, _ in said}
+    assert taken["linear"].endswith("prototype-regression")
     assert taken["spread"] == "standardize > dap + naive-bayes"
-    assert taken["product"] == "standardize > dap + quadratic"
+    assert taken["product"] in ("standardize > dap + quadratic", "nystroem > prototype-regression")
+    assert min(float(reached) for *_, reached in said) > 0.85
 
 
 def test_a_class_made_like_a_horse_but_striped_takes_the_zebras():

@@ -165,7 +165,9 @@ def test_a_pipeline_inside_a_calibrated_classifier_gives_our_scores(data, tmp_pa
 
 def test_an_automatic_classifier_is_exported_with_its_preparation(data, tmp_path):
     rows = data.rows(data.split("standard").seen)
-    model = AutoZeroShotClassifier(data.signatures, portfolio=["standardize > rrzsl"], cv=None)
+    model = AutoZeroShotClassifier(
+        data.signatures, portfolio=["standardize > prototype-regression"], cv=None
+    )
     model.fit(data.X[rows], data.y[rows])
     export_onnx(model, tmp_path / "m.onnx")
     X = data.X.astype(np.float32)

@@ -180,7 +180,7 @@ def test_what_cannot_be_opened_is_named(tmp_path, rows):
         ((tmp_path / "a.csv",), InvalidInputError, "got '.csv'"),
         ((tmp_path / "b.h5",), InvalidInputError, "not a readable HDF5"),
         ((tmp_path / "c.parquet",), InvalidInputError, "not a readable Parquet"),
-        ((tmp_path / "empty",), MissingFileError, "no feature store"),
+        ((tmp_path / "empty",), MissingFileError, "no complete store"),
         ((X,), InvalidInputError, "needs its labels"),
         ((X, y[:5]), InvalidInputError, "one entry per sample"),
         ((7,), InvalidInputError, "got int"),

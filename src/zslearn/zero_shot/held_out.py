@@ -371,12 +371,12 @@ class RejectionRule:
         coefficients : dict of str to ndarray
             Of a learned confidence, by setting; empty if it is a measure.
         thresholds : dict of str to float or None
-            None if there is no fold with an unknown class and two candidates.
+            None if there is no fold with an unknown class, two candidates and samples of them.
         """
         coefficients, thresholds = self._given(), dict[str, float | None]()
         for setting in CANDIDATE_SETTINGS:
             answers = open_answers(folds, setting, gamma, temperatures[setting], self.random_state)
-            if answers is None:
+            if answers is None or not answers.known.any():
                 # "all" comes first, so it is known here if there was anything to learn it from.
                 thresholds[setting] = thresholds.get("all")
                 if "all" in coefficients:

@@ -145,18 +145,18 @@ export function sliderRange({ low, high }, value) {
   return { min: low - steps(low - value) * step, max: high + steps(value - high) * step, step };
 }
 
-let unit = "picture"; // what a sample is; the same for a whole visit
+let sampleWord = "picture"; // what a sample is; the same for a whole visit
 
 /** Say once what samples are; true if that is another word than before. */
 export function setUnit(word = "picture") {
-  const other = word !== unit;
-  unit = word;
+  const other = word !== sampleWord;
+  sampleWord = word;
   return other;
 }
 
 /** A sentence about pictures as one about the samples that there are. */
 export const say = (text) =>
-  text.replaceAll("picture", unit).replaceAll("Picture", unit[0].toUpperCase() + unit.slice(1));
+  text.replaceAll("picture", sampleWord).replaceAll("Picture", sampleWord[0].toUpperCase() + sampleWord.slice(1));
 
 /** Classes often have the plural of one. */
 export const counted = (count, one, many = `${one}s`) =>
