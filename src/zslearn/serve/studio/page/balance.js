@@ -108,16 +108,20 @@ export class BalanceView {
       value === null || value === undefined
         ? null
         : h("button", { type: "button", onclick: () => this.#use(value) }, text);
-    fill(
-      this.buttons,
-      use(chosen, "Use the chosen balance"),
-      use(0, "No correction"),
-      h(
-        "p",
-        { class: "muted small" },
-        "◆ chosen: learned by holding out training classes. ▲ best possible: needs the labels of the new classes, so it is only shown.",
-      ),
-    );
+    // A button that is replaced between press and release gets no click.
+    if (!this.buttons.childElementCount || chosen !== this.offered) {
+      this.offered = chosen;
+      fill(
+        this.buttons,
+        use(chosen, "Use the chosen balance"),
+        use(0, "No correction"),
+        h(
+          "p",
+          { class: "muted small" },
+          "◆ chosen: learned by holding out training classes. ▲ best possible: needs the labels of the new classes, so it is only shown.",
+        ),
+      );
+    }
     this.element.dataset.painted = String(this.shown);
   }
 
