@@ -80,7 +80,7 @@ def test_a_store_of_texts_is_measured_advised_on_and_checked(run, folder, store)
     advice = run("advise", *source)
     assert advice.exit_code == 0, advice.output
     assert "Take prototype-regression, and expect an accuracy of" in advice.stdout
-    checked = run("data", "check", *source)
+    checked = run("data", "check", store, folder / "classes.csv")
     assert checked.exit_code == 0, checked.output
 
 
