@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
+import pyarrow.parquet
 import pytest
 
 from zslearn._tables import Table, check_spelled_once, column_names, read_table
@@ -401,27 +402,35 @@ def test_two_columns_of_a_frame_with_one_name_are_refused():
         read_table([1, 2])
 
 
+def not_utf8():
+    offsets = pa.py_buffer(np.array([0, 1, 2], np.int32).tobytes())
+    return pa.StringArray.from_buffers(2, offsets, pa.py_buffer(b"a\xff"))
+
+
 @pytest.mark.parametrize(
-    ("column", "name"),
+    ("column", "message"),
     [
-        (pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])]), "union"),
         (
-            pa.StringArray.from_buffers(
-                1, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")
-            ),
-            "l",
+            pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array([1, 2])]),
+            r"x\.arrow: column 'l' is of the type sparse_union.*which is neither numbers nor text",
         ),
+        (not_utf8(), r"x\.\w+ is not a readable \w+ file \(.*Invalid UTF8 sequence"),
     ],
 )
-def test_arrow_columns_that_no_array_holds_are_refused_in_one_line(tmp_path, column, name):
-    table = pa.table({name: column})
+def test_arrow_columns_that_no_array_holds_are_refused_in_one_line(tmp_path, column, message):
+    table = pa.table({"f": [1.0, 2.0], "l": column})
     with (
         pa.OSFile(str(tmp_path / "x.arrow"), "wb") as file,
         pa.ipc.new_file(file, table.schema) as out,
     ):
         out.write_table(table)
-    with pytest.raises(InvalidInputError, match=r"x\.arrow is not a readable Arrow file"):
-        read_table(tmp_path / "x.arrow")
+    if column.type == pa.string():  # Parquet has no unions
+        pa.parquet.write_table(table, tmp_path / "x.parquet")
+    for path in sorted(tmp_path.iterdir()):
+        for read in (read_table, lambda path: load_table(path, "l", CLASSES)):
+            with pytest.raises(InvalidInputError, match=message) as caught:
+                read(path)
+            assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.arrow", "x.feather", "x.xlsx"])
@@ -446,6 +455,10 @@ def test_a_workbook_with_a_password_is_refused(tmp_path):
             content[start + flags] |= 1  # says that the member is encrypted
     path.write_bytes(content)
     with pytest.raises(InvalidInputError, match=r"x\.xlsx is not a readable Excel .*encrypted"):
+        read_table(path)
+    # Excel puts what it encrypts into an envelope of the older format.
+    path.write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(504))
+    with pytest.raises(InvalidInputError, match=r"x\.xlsx: .*one with a password; save it as"):
         read_table(path)
 
 
@@ -707,6 +720,14 @@ DESCRIPTIONS = {
     "names only": ("zebra\npolar+bear\n", {"zebra": ["zebra"], "polar+bear": ["polar bear"]}),
     "names with a title": ("class\nzebra\n", {"zebra": ["zebra"]}),
     "index of pandas": (",class,text\n0,zebra,a horse\n", {"zebra": ["a horse"]}),
+    "names longer than what is said of them": (
+        "species,text\nnorthern flying squirrel,glides\nafrican wild dog,hunts\n",
+        {"northern flying squirrel": ["glides"], "african wild dog": ["hunts"]},
+    ),
+    "sentences that are called classes": (
+        "class,category\nWhere is my card?,card\nMoney back please,refund\n",
+        {"Where is my card?": ["card"], "Money back please": ["refund"]},
+    ),
 }
 
 
@@ -727,6 +748,28 @@ NO_DESCRIPTIONS = {
     "capitals": ("class,text\nzebra,a\nZebra,b\n", "'Zebra' differs from 'zebra' in capitals"),
     "no class": ("class,text\n,a text\n", "Line 2 has no class name in its first column"),
     "an unquoted comma": ("class,text\nzebra,a horse, striped\n", "Line 2 has 3 cells; the header"),
+    "three samples of three classes": (
+        "text,category\nWhere is my card?,card\nMoney back please,refund\nIt fails,login\n",
+        "each of the 3 rows would be a class.*if 'category' names .* if 'text' does, call it",
+    ),
+    "one sample": ("message,kind\nWhere is my card?,card\n", "the 1 rows .*if 'kind' names"),
+    "titles that say nothing": (
+        "a,b\nWhere is my card?,card\nGive my money back,refund\n",
+        "each of the 2 rows would be a class, such as 'Give my money back'.*if 'b' names",
+    ),
+    "samples with a number": (
+        "id,text,label\n1,Where is my card?,card\n2,It fails,login\n",
+        "each of the 2 rows would be a class, such as '1'.*if 'label' names",
+    ),
+    "samples with a number and other titles": (
+        "id,asked,about\n1,Where is my card?,card\n2,It fails,login\n",
+        "each of the 2 rows would be a class, such as '1'.*if 'about' names",
+    ),
+    "texts alone": ("text\nWhere?\nWhen?\n", "each of the 2 rows .*with 'class' above"),
+    "sentences alone": (
+        "a\nWhere is the card I asked for last week?\nPlease give me all of my money back\n",
+        "each of the 3 rows .*with 'class' above",
+    ),
 }
 
 

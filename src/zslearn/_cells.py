@@ -345,6 +345,11 @@ def _delimited_records(path: Path, dialect: _Dialect, skip: int) -> Iterator[Rec
             for cells in reader:
                 yield skip + reader.line_num, cells if any(map(str.strip, cells)) else []
         except csv.Error as error:
+            if "field limit" in str(error):
+                raise InvalidInputError(
+                    f"Line {skip + reader.line_num} has a cell of more than "
+                    f"{csv.field_size_limit():,} letters. Shorten it, or close a quote left open."
+                ) from error
             raise InvalidInputError(
                 f"Line {skip + reader.line_num} is not CSV: {first_line(error)}."
             ) from error
@@ -413,9 +418,17 @@ def _json_cell(value: Any, key: str, number: int) -> str:
     return text
 
 
+_OLE = bytes.fromhex("d0cf11e0a1b11ae1")  # old workbooks, and the envelope of encrypted ones
+
+
 def _excel_records(path: Path) -> tuple[list[Record], tuple[str, ...]]:
     """Return the records of the first sheet, all as wide as the widest."""
     openpyxl = require("openpyxl", extra="table", purpose="Reading an Excel workbook")
+    with open(path, "rb") as file:
+        if file.read(8) == _OLE:
+            raise InvalidInputError(
+                "this is a workbook of Excel 97, or one with a password; save it as .xlsx without."
+            )
     with damaged(path, "Excel workbook"):
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         try:

@@ -74,10 +74,32 @@ def damaged(path: PathLike, kind: str, remedy: str = "") -> Iterator[None]:
         ) from error
 
 
+#: How files begin that are given for text, in small or capital letters, and what they are.
+FOREIGN = {
+    b"pk\x03\x04": "a zip archive or a workbook; unpack it, or let its name end in .xlsx",
+    b"\x1f\x8b": "compressed by gzip; unpack it first",
+    b"\xfd7zxz": "compressed by xz; unpack it first",
+    b"\xd0\xcf\x11\xe0": "a workbook of Excel 97; save it as .xlsx",
+    b"%pdf-": "a PDF document",
+    b"\x89hdf": "an HDF5 file",
+    b"<!doctype": "a web page; download the file again",
+    b"<html": "a web page; download the file again",
+}
+
+
+def check_not_foreign(head: bytes, foreign: Mapping[bytes, str] = FOREIGN) -> None:
+    """Refuse what a file begins with if that is known and no text."""
+    for sign, what in foreign.items():
+        if head.lstrip().lower().startswith(sign.lower()):
+            raise InvalidInputError(f"this is {what}.")
+
+
 def text_encoding(path: PathLike) -> str:
     """Return the encoding of a text file: UTF-8, or UTF-16 if its byte-order mark says so."""
     with open(path, "rb") as file:
-        return "utf-16" if file.read(2) in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        head = file.read(16)
+    check_not_foreign(head)
+    return "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
 
 
 def check_is_file(path: PathLike, remedy: str = "check the path") -> None:
@@ -240,10 +262,8 @@ def read_names(path: PathLike) -> list[str]:
     """
     place = Path(path)
     check_is_file(place, "it must hold one class name per line")
-    try:
+    with naming(place):
         lines = place.read_text(text_encoding(place)).splitlines()
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{place}: not {error.encoding.upper()} text ({error}).") from error
     names = [_without_number(line.strip()) for line in lines if line.strip()]
     if not names:
         raise InvalidInputError(f"{place} is empty; it must hold one class name per line.")

@@ -97,6 +97,14 @@ class Instance(Constraint):
         super().__init__(words, lambda value: isinstance(value, kind))
 
 
+class Group(Instance):
+    """A dataclass of settings, each of them with a constraint of its own."""
+
+    def __init__(self, kind: type) -> None:
+        super().__init__(kind, f"a {kind.__name__}")
+        self.kind = kind
+
+
 class Either(Constraint):
     """Any of several plain values (words, None, True, False) and constraints."""
 
@@ -147,11 +155,30 @@ def check_value(name: str, value: object, constraint: Constraint) -> None:
         raise InvalidInputError(f"{name} must be {constraint.words}; got {_shown(value)}.")
 
 
-def check_parameters(owner: object) -> None:
+_FLAG = Flag()
+
+
+def check_flags(**values: object) -> None:
+    """Refuse arguments that are neither True nor False, by their names.
+
+    Examples
+    --------
+    >>> check_flags(reject="no")
+    Traceback (most recent call last):
+    zslearn.exceptions.InvalidInputError: reject must be True or False; got 'no'.
+    """
+    for name, value in values.items():
+        if value is not True and value is not False:
+            check_value(name, value, _FLAG)
+
+
+def check_parameters(owner: object, within: str = "") -> None:
     """Refuse an estimator, splitter or setting with a parameter that is not allowed."""
     for name, constraint in constraints_of(type(owner)).items():
         if hasattr(owner, name):
-            check_value(name, getattr(owner, name), constraint)
+            check_value(within + name, getattr(owner, name), constraint)
+            if isinstance(constraint, Group):
+                check_parameters(getattr(owner, name), f"{within}{name}.")
 
 
 def constraints_of(kind: type) -> dict[str, Constraint]:

@@ -28,7 +28,8 @@ def progress_bar(total: int | None, label: str, unit: str, *, show: bool) -> Any
         tqdm = importlib.import_module("tqdm")
     except ModuleNotFoundError:
         return _Silent()
-    return tqdm.tqdm(total=total, desc=label, unit=unit, unit_scale=True)
+    large = total is None or total >= 10_000
+    return tqdm.tqdm(total=total, desc=label, unit=unit, unit_scale=large)
 
 
 def report(wanted: bool, message: str) -> None:

@@ -470,7 +470,8 @@ def _arrow_table(path: Path) -> Table:
         index = [
             column.to_pylist() for name, column in zip(names, plain, strict=True) if name in listed
         ]
-        values = {i: column.to_numpy() for i, column in enumerate(plain) if names[i] not in listed}
+        kept = [i for i, name in enumerate(names) if name not in listed]
+        values = {i: _values(names[i], plain[i]) for i in kept}
     rows = None
     if index:
         rows = (
@@ -508,6 +509,17 @@ def _decoded(column: Any) -> Any:
     """Return a column of categories as their values."""
     kind = column.type
     return column.cast(kind.value_type) if hasattr(kind, "index_type") else column
+
+
+def _values(name: str, column: Any) -> NDArray[Any]:
+    try:
+        values: NDArray[Any] = column.to_numpy()
+        return values
+    except NotImplementedError as error:
+        raise InvalidInputError(
+            f"column {name!r} is of the type {column.type}, which is neither numbers nor text; "
+            "leave it out."
+        ) from error
 
 
 def _index_columns(metadata: Mapping[bytes, bytes] | None) -> list[str]:

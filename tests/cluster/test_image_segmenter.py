@@ -134,7 +134,7 @@ def test_wrong_settings_are_refused(scenes, model):
 
 @pytest.mark.data
 def test_real_flowers_are_segmented_as_measured(data_dir):
-    # Over all test pictures of five splits: SAE 0.80, z-scored L2 1.63 (docs/segmentation.md).
+    # Over all test pictures of five splits: SAE 0.80, z-scored L2 1.63 (docs/clustering.md).
     flowers, split = load_flowers17(data_dir / "flowers17"), flowers17_splits()[0]
 
     def pairs(rows):

@@ -7,6 +7,7 @@ from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 
 from zslearn.core.kernels import (
+    KernelSpectrum,
     SignatureKernel,
     deviations_from_mean,
     dimension_contributions,
@@ -56,6 +57,41 @@ def test_kernel_ridge_equals_scikit_learn_on_centered_targets():
     gamma = 1 / (2.0 * distance_unit(S))
     other = KernelRidge(alpha=0.3, kernel="rbf", gamma=gamma).fit(S, T - T.mean(axis=0))
     np.testing.assert_allclose(rbf(new, S, 2.0) @ dual + mean, other.predict(new) + mean)
+
+
+@pytest.fixture
+def regression():
+    rng = np.random.default_rng(4)
+    S, new, F = rng.normal(size=(8, 3)), rng.normal(size=(3, 3)), rng.normal(size=(8, 5))
+    return rbf(S, S, 1.5), rbf(new, S, 1.5), F, 0.7 * F + rng.normal(size=(8, 5))
+
+
+def test_a_spectrum_serves_every_ridge(regression):
+    K, k, _, _ = regression
+    ridges = np.array([0.1, 2.0])
+    for found, ridge in zip(KernelSpectrum.of(K).weights(k, ridges), ridges, strict=True):
+        np.testing.assert_allclose(found, k @ np.linalg.inv(K + ridge * np.eye(8)), atol=1e-12)
+
+
+def test_trends_are_those_of_generalized_least_squares(regression):
+    K, _, F, M = regression
+    ridges = np.array([0.1, 2.0, 1e9])
+    for found, ridge in zip(
+        KernelSpectrum.of(K).trends(M @ F.T, F @ F.T, ridges), ridges, strict=True
+    ):
+        # Rows are correlated as the kernel says; without that, the regression is an ordinary one.
+        white = np.linalg.inv(np.linalg.cholesky(K + ridge * np.eye(8)))
+        a, b = (white @ F).reshape(-1, 1), (white @ M).ravel()
+        assert found == pytest.approx(np.linalg.lstsq(a, b, rcond=None)[0][0])
+    plain = np.vdot(M, F) / np.vdot(F, F)
+    assert found == pytest.approx(plain, rel=1e-6)
+
+
+def test_guesses_that_say_nothing_or_the_opposite_have_no_trend(regression):
+    K, _, _, M = regression
+    spectrum, ridges = KernelSpectrum.of(K), np.array([0.1, 1.0])
+    for F in (np.zeros_like(M), -M):
+        np.testing.assert_array_equal(spectrum.trends(M @ F.T, F @ F.T, ridges), [0.0, 0.0])
 
 
 def test_the_unit_is_the_mean_squared_distance_of_pairs():

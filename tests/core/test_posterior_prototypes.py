@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import multivariate_normal
 
+from zslearn.core.confidence import LabeledScores
 from zslearn.core.posterior_prototypes import (
     ADAPT_STEPS,
     SPREAD,
@@ -12,10 +13,12 @@ from zslearn.core.posterior_prototypes import (
     Novelty,
     adapt,
     informed_priors,
+    known_probabilities,
     label_next,
     left_out_weights,
+    log_shares,
+    miscount,
     posterior_prototypes,
-    prior_scale,
     squared_error,
     worth_in_samples,
 )
@@ -49,19 +52,6 @@ def test_left_out_weights_of_several_settings_are_those_of_each(rng):
         alone = left_out_weights(one)
         np.testing.assert_array_equal(w, alone[0])
         np.testing.assert_array_equal(v, alone[1])
-
-
-def test_the_scale_of_a_prior_is_that_of_least_squares(rng):
-    M, F = rng.normal(size=(6, 3)), rng.normal(size=(6, 3))
-    M += F
-    expected = np.linalg.lstsq(F.reshape(-1, 1), M.ravel(), rcond=None)[0][0]
-    assert prior_scale(M, F) == pytest.approx(expected)
-
-
-def test_guesses_that_say_nothing_or_the_opposite_are_not_leaned_on(rng):
-    M = rng.normal(size=(6, 3))
-    assert prior_scale(M, np.zeros((6, 3))) == 0.0
-    assert prior_scale(M, -M) == 0.0
 
 
 def test_the_error_of_descriptions_is_found_again_in_noisy_means():
@@ -134,7 +124,19 @@ def test_neighbors_are_informed_as_by_a_regression_on_all_classes(rng):
         np.testing.assert_allclose(found[place], K[c, known] @ inverse @ M[known])
 
 
-def literal_adapt(Z, p, kappa, temperature, offsets):
+def literal_log_shares(counts, delta):
+    u, n = len(counts), sum(counts)
+    relative = [u * count / n for count in counts]
+    variance = sum((x - 1) ** 2 for x in relative) / (u - 1)
+    chance = u / n + delta
+    excess = variance - chance - 2 * chance * np.sqrt(2 / (u - 1))
+    if excess <= 0:
+        return np.zeros(u)
+    anchor = max(n / u * chance / excess, 1)
+    return np.array([np.log((count + anchor) / anchor) for count in counts])
+
+
+def literal_adapt(Z, p, kappa, temperature, offsets, delta):
     n, u = len(Z), len(p)
     m, shares = p.copy(), np.zeros(u)
     for _ in range(ADAPT_STEPS):
@@ -146,7 +148,7 @@ def literal_adapt(Z, p, kappa, temperature, offsets):
         )
         q = np.exp(logits + shares - (logits + shares).max(axis=1, keepdims=True))
         q /= q.sum(axis=1, keepdims=True)
-        shares = np.array([np.log(q[:, c].sum() + 10 + n / u) for c in range(u)])
+        shares = literal_log_shares(q.sum(axis=0), delta)
         m = np.array(
             [
                 (10 * kappa[c] * p[c] + sum(q[i, c] ** 2 * Z[i] for i in range(n)))
@@ -164,14 +166,15 @@ def plain(width):
 
 def test_adapting_is_the_literal_loop(rng):
     p = 2 * rng.normal(size=(4, 5))
-    Z = p[rng.integers(4, size=60)] + rng.normal(size=(60, 5))
+    Z = p[rng.choice(4, 60, p=[0.8, 0.1, 0.1, 0])] + rng.normal(size=(60, 5))
     kappa, offsets = rng.uniform(0.5, 3, size=4), rng.normal(size=4)
-    m, shares, q = literal_adapt(Z, p, kappa, 0.7, offsets)
+    m, shares, q = literal_adapt(Z, p, kappa, 0.7, offsets, 0.1)
+    assert np.ptp(shares) > 1
     lower, origin = np.tril(rng.normal(size=(5, 5))) + 3 * np.eye(5), rng.normal(size=5)
     X = np.linalg.solve(lower, Z.T).T + origin
-    found = adapt(X, (Whitening(1.0, lower), origin), p, kappa, 0.7, offsets)
+    found = adapt(X, (Whitening(1.0, lower), origin), p, kappa, 0.7, offsets, 0.1)
     np.testing.assert_allclose(found.shares, q.mean(axis=0), atol=1e-12)
-    np.testing.assert_allclose(found.log_shares, shares - np.log(10 + 60 / 4))
+    np.testing.assert_allclose(found.log_shares, shares, atol=1e-12)
     moved = posterior_prototypes(p, found.sums, found.weights, kappa)
     np.testing.assert_allclose(moved, m)
 
@@ -202,9 +205,57 @@ def test_few_samples_hardly_move_anything_and_infinite_trust_nothing(rng):
     p, Z = rng.normal(size=(3, 5)), 5 * rng.normal(size=(2, 5))
     few = adapt(Z, plain(5), p, np.ones(3), 0.1)
     assert few.weights.sum() <= 0.2  # two samples count as two tenths of one
-    assert np.ptp(few.log_shares) <= np.log(12 + 2 / 3) - np.log(10 + 2 / 3) + 1e-12
+    assert np.ptp(few.log_shares) == 0.0
     firm = adapt(np.repeat(Z, 100, axis=0), plain(5), p, np.full(3, np.inf), 0.1)
     np.testing.assert_array_equal(posterior_prototypes(p, firm.sums, firm.weights, np.inf), p)
+
+
+def test_shares_of_batches_from_equal_classes_stay_equal():
+    rng = np.random.default_rng(3)
+    for n in (20, 200, 5000):
+        drawn = [rng.multinomial(n, np.full(20, 0.05)).astype(float) for _ in range(200)]
+        apart = [np.ptp(log_shares(counts)) > 0 for counts in drawn]
+        assert np.mean(apart) < 0.06  # two standard errors, and the variance is skewed
+
+
+def test_uneven_shares_are_found_again_less_what_is_miscounted():
+    counts = 1000 * np.array([0.5, 0.3, 0.1, 0.06, 0.04])
+    found = log_shares(counts)
+    np.testing.assert_allclose(found - found[0], np.log(counts / counts[0]), atol=0.05)
+    spread = [np.ptp(log_shares(counts, delta)) for delta in (0.0, 0.1, 0.3, 1.0)]
+    assert spread == sorted(spread, reverse=True)
+    assert spread[-1] == 0.0
+    assert log_shares(np.array([7.0])).tolist() == [0.0]
+    assert log_shares(np.zeros(3)).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_what_is_miscounted_is_the_variance_of_counts_of_equally_large_classes():
+    scores = np.log([[0.9, 0.1], [0.9, 0.1], [0.5, 0.5]])
+    weights = np.array([0.25, 0.25, 0.5])  # two classes, one of two samples
+    part = LabeledScores(scores, np.array([0, 0, 1]), weights)
+    # expected counts 1.4 and 0.6 where both should be 1
+    assert miscount([part], 1.0) == pytest.approx(0.4**2 + 0.4**2)
+    assert miscount([part, part._replace(scores=np.zeros((3, 2)))], 1.0) == pytest.approx(0.16)
+
+
+def test_samples_of_none_of_the_classes_move_nothing(rng):
+    p, Z = rng.normal(size=(3, 5)), rng.normal(size=(60, 5))
+    known = (np.arange(60) < 20).astype(float)
+    found = adapt(Z, plain(5), p, np.ones(3), 1.0, known=known)
+    alone = adapt(Z[:20], plain(5), p, np.ones(3), 1.0)
+    for one, other in zip(found, alone, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+    nothing = adapt(Z, plain(5), p, np.ones(3), 1.0, known=np.zeros(60))
+    assert all((part == 0).all() for part in nothing)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
+def test_the_share_of_samples_of_none_of_the_classes_is_found_again(share):
+    rng = np.random.default_rng(5)
+    unknown = rng.uniform(size=20_000) < share
+    x = rng.normal(size=20_000) + np.where(unknown, -1.0, 1.0)
+    found = known_probabilities(5 * 2 * x, 5.0)  # log N(x; 1, 1) / N(x; −1, 1) = 2 x, at T = 5
+    assert 1 - found.mean() == pytest.approx(share, abs=0.02)
 
 
 def test_a_large_batch_of_known_shares_is_found_again():

@@ -7,14 +7,13 @@ from scipy import sparse
 from zslearn.core.moments import Moments
 from zslearn.core.row_space import reduced
 from zslearn.core.whitening import (
-    Leaning,
     WithinClassCovariance,
     best_harmonic_means,
     class_shares,
+    leaning,
     whitened_spaces,
     within_class_scatter,
 )
-from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import seen_unseen_curve
 
 
@@ -109,34 +108,25 @@ def test_leaning_prototypes_are_ranked_by_their_distances(data):
     X, y = data
     rng = np.random.default_rng(1)
     known, new = rng.normal(size=(4, 6)), rng.normal(size=(3, 6))
-    weights, which, beta = rng.normal(size=(2, 3, 4)), np.array([0, 1, 1]), np.array([0.5, 0.0, 1])
+    weights, lean = rng.normal(size=(3, 3, 4)), np.array([0.5, 0.0, 1.3])
     moments = Moments.of(X, y)
     covariance = WithinClassCovariance.of(moments)
     (space,) = whitened_spaces(moments, covariance, X[:8], [0.4], (known, new))
-    ((rows, found),) = space.ranked(Leaning(weights, which, beta))
+    ((rows, found),) = space.ranked(leaning(weights, lean))
     assert rows == slice(0, 8)
     inverse, means = shrunk_inverse(X, y, 0.4), moments.class_means
     center, middle = means.mean(axis=0), known.mean(axis=0)
     M, F, f = means - center, known - middle, new - middle
-    b = np.trace(M @ inverse @ F.T) / np.trace(F @ inverse @ F.T)
-    assert space.guesses.scale == pytest.approx(max(b, 0))
-    b = max(b, 0)
-    for number, (w, s) in enumerate(zip(which, beta, strict=True)):
-        p = s * b * f + weights[w] @ (M - s * b * F)
+    for mine, theirs in zip(space.guesses, (M @ inverse @ F.T, F @ inverse @ F.T), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-8, atol=1e-9)
+    for number, (w, share) in enumerate(zip(weights, lean, strict=True)):
+        p = share * f + w @ (M - share * F)
         Z = X[:8] - center
         expected = Z @ inverse @ p.T - 0.5 * np.einsum("cd,de,ce->c", p, inverse, p)
         np.testing.assert_allclose(found[:, number], expected, rtol=1e-8, atol=1e-9)
     truth = rng.integers(3, size=8)
-    plain = space.accuracies(weights, truth)
-    assert space.accuracies(Leaning(weights, which, 0 * beta), truth) == pytest.approx(plain[which])
-
-
-def test_prototypes_lean_on_guesses_only_where_there_are_some(data):
-    moments = Moments.of(*data)
-    (space,) = whitened_spaces(moments, WithinClassCovariance.of(moments), data[0], [0.4])
-    lean = Leaning(np.zeros((1, 2, 4)), np.zeros(1, np.intp), np.ones(1))
-    with pytest.raises(InvalidInputError, match="the space has none"):
-        space.accuracies(lean, np.zeros(300, np.intp))
+    plain = space.accuracies(weights, truth)  # of the means alone
+    assert space.accuracies(leaning(weights, 0 * lean), truth) == pytest.approx(plain)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ import pytest
 
 from zslearn._cells import is_no_name
 from zslearn.datasets.table import read_own_data
+from zslearn.encoders import read_descriptions, read_texts
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.signatures import Signatures
 
@@ -37,6 +38,7 @@ WORDS = [
     "-",
 ]
 WORDS += ["o'hara", "tab\there", "two\nlines", "|bar|", "#3", "yes", "True", "sep=;", "=1+1", "−2"]
+KINDS = ["csv", "csv", "csv", "tsv", "jsonl", "xlsx", "parquet", "frame"]
 #: What nobody can tell; anything else that is whole must be read.
 AMBIGUOUS = (
     "may count the columns or be a sample",
@@ -51,9 +53,7 @@ class Drawn:
 
     def __init__(self, case):
         self.rng = rng = np.random.default_rng([case, 30])
-        self.kind = str(
-            rng.choice(["csv", "csv", "csv", "tsv", "jsonl", "xlsx", "parquet", "frame"])
-        )
+        self.kind = str(rng.choice(KINDS))
         n_rows, n_features, n_classes = rng.integers(3, 9), rng.integers(1, 6), rng.integers(2, 6)
         self.names = [str(name) for name in rng.permutation(WORDS)[:n_classes]]
         self.y = [self.names[i] for i in rng.integers(n_classes, size=n_rows)]
@@ -141,25 +141,30 @@ def typed(rows):
             numbers = frame.iloc[:, i].astype(float)
         except ValueError:
             continue
-        if name != "kind of thing":
+        if name not in ("kind of thing", "class"):
             frame[name] = numbers
     return frame.set_index("") if rows[0][0] == "" else frame
 
 
 def write(drawn, folder):
     """Write the data set; return what `load_table` is given."""
-    rows, path = records(drawn), folder / f"x.{drawn.kind}"
-    if drawn.kind in ("csv", "tsv"):
-        path.write_bytes(delimited(rows, drawn.rng, "\t" if drawn.kind == "tsv" else None))
-    elif drawn.kind == "jsonl":
+    features = write_table(records(drawn), drawn.kind, drawn.rng, folder)
+    return features, write_labels(drawn, folder), write_signatures(drawn, folder)
+
+
+def write_table(rows, kind, rng, folder):
+    """Write rows in the form of a kind; return the file, or the frame."""
+    path = folder / f"x.{kind}"
+    if kind in ("csv", "tsv"):
+        path.write_bytes(delimited(rows, rng, "\t" if kind == "tsv" else None))
+    elif kind == "jsonl":
         given = [dict(zip(rows[0], map(value_of, row), strict=True)) for row in rows[1:]]
         path.write_text("".join(json.dumps(row) + "\n" for row in given))
-    elif drawn.kind == "xlsx":
+    elif kind == "xlsx":
         write_book(path, rows)
-    elif drawn.kind == "parquet":
+    elif kind == "parquet":
         typed(rows).to_parquet(path)
-    features = typed(rows) if drawn.kind == "frame" else path
-    return features, write_labels(drawn, folder), write_signatures(drawn, folder)
+    return typed(rows) if kind == "frame" else path
 
 
 def value_of(cell):
@@ -245,6 +250,50 @@ def test_what_was_written_is_read(tmp_path):
             wrong = problem(Drawn(case), tmp_path)
         if wrong:
             found[case] = wrong
+    assert found == {}
+
+
+def drawn_texts(rng, n):
+    """Sentences of odd words, one of them plain."""
+    drawn = (" ".join(map(str, rng.choice(WORDS, rng.integers(1, 7)))) for _ in range(n))
+    return [f"{text} today" if rng.random() < 0.5 else f"today {text}" for text in drawn]
+
+
+def test_texts_with_their_classes_are_read_as_written(tmp_path):
+    found = {}
+    for case in range(CASES):
+        rng = np.random.default_rng([case, 33])
+        n, kind = int(rng.integers(2, 9)), str(rng.choice(KINDS))
+        texts = drawn_texts(rng, n)
+        labels = [str(name) for name in rng.choice(WORDS, n)]
+        numbers = [repr(value) for value in np.round(rng.standard_normal(n), 3).tolist()]
+        columns = [["what was said", *texts], ["kind of thing", *labels], ["n", *numbers]]
+        rows = list(zip(*(columns[i] for i in rng.permutation(3)), strict=True))
+        source = write_table(rows, kind, rng, tmp_path)
+        try:
+            samples = read_texts(source, text="what was said", labels="kind of thing")
+            read = [tuple(sample) for sample in samples]
+        except InvalidInputError as error:
+            read = str(error)
+        if read != [(str(i), texts[i], labels[i]) for i in range(n)]:
+            found[case] = f"{kind}: {read} in place of {texts} {labels}"
+    assert found == {}
+
+
+def test_descriptions_are_read_as_written(tmp_path):
+    found = {}
+    for case in range(CASES):
+        rng = np.random.default_rng([case, 34])
+        kind = str(rng.choice(["csv", "csv", "tsv", "jsonl", "xlsx", "parquet"]))
+        names = [str(name) for name in rng.permutation(WORDS)[: rng.integers(1, 6)]]
+        told = {name: drawn_texts(rng, int(rng.integers(1, 3))) for name in names}
+        rows = [("class", "description"), *((n, text) for n in names for text in told[n])]
+        try:
+            read = read_descriptions(write_table(rows, kind, rng, tmp_path))
+        except InvalidInputError as error:
+            read = str(error)
+        if read != told:
+            found[case] = f"{kind}: {read} in place of {told}"
     assert found == {}
 
 

@@ -28,7 +28,10 @@ def attack(name: str, first: int, last: int) -> None:
         truth, _ = unbroken(job, Path(place, "first"))
         again, seconds = unbroken(job, Path(place, "second"))  # nothing is slow for the first time
         assert again == truth
-        for case in range(first, last):
+        case = first
+        while case < last or (not kills and case < last + 10):
+            if case >= last:  # each job had ended before its kill: it is quicker than measured
+                seconds /= 2
             folder = Path(place, f"case{case}")
             folder.mkdir()
             rng = random.Random(case)
@@ -40,6 +43,7 @@ def attack(name: str, first: int, last: int) -> None:
             except Exception:
                 problem = {"case": case, "problem": traceback.format_exc(limit=-2)}
                 sys.stdout.write(json.dumps(problem) + "\n")
+            case += 1
     sys.stdout.write(json.dumps({"kills": kills}) + "\n")
 
 

@@ -4,7 +4,7 @@ import signal
 import subprocess
 import sys
 import time
-from threading import Timer
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -120,15 +120,23 @@ def test_a_scheduler_that_is_not_there_is_named(data, seen, monkeypatch):
     assert not hasattr(model, "coef_decode_")
 
 
-def test_a_scheduler_lost_in_the_middle_is_an_error_and_nothing_is_fitted(data, seen):
+def test_a_scheduler_lost_in_the_middle_is_an_error_and_nothing_is_fitted(data, seen, tmp_path):
     model = SAEClassifier(data.signatures, lam=1.0)
     features, labels = chunked(*seen)
 
-    def slow(block):
-        time.sleep(0.5)
+    begun = tmp_path / "begun"
+
+    def endless(block):
+        begun.touch()
+        time.sleep(600)  # its worker is killed at the end of the test
         return block
 
-    slowly = features.map_blocks(slow, dtype=features.dtype, meta=np.empty((0, 0)))
+    def kill_when_begun():
+        while not begun.exists():
+            time.sleep(0.01)
+        scheduler.kill()
+
+    endlessly = features.map_blocks(endless, dtype=features.dtype, meta=np.empty((0, 0)))
     scheduler, address = started_scheduler()
     worker = subprocess.Popen(
         [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"],
@@ -137,9 +145,9 @@ def test_a_scheduler_lost_in_the_middle_is_an_error_and_nothing_is_fitted(data, 
     try:
         with Client(address, set_as_default=False) as client:
             client.wait_for_workers(1, timeout=30)
-            Timer(1.0, scheduler.kill).start()
+            Thread(target=kill_when_begun, daemon=True).start()
             with pytest.raises(EngineError, match=r"was lost .*Nothing was fitted"):
-                fit_dask(model, slowly, labels, cluster=client)
+                fit_dask(model, endlessly, labels, cluster=client)
     finally:
         for process in (scheduler, worker):
             process.kill()

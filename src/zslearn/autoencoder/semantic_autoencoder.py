@@ -18,8 +18,10 @@ from zslearn._parameters import Constraint, Either, Number, Numbers, Whole, chec
 from zslearn.core import sylvester
 from zslearn.core.fitting import fit_method
 from zslearn.core.linear_maps import RELATIVE_LAMS, checked_lams
+from zslearn.core.magnitudes import check_finite, check_not_vanishing, check_rows
 from zslearn.core.moments import PairMoments
 from zslearn.core.row_space import reduced
+from zslearn.core.rows import unmasked, warn_if_shuffled
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import choose
 
@@ -63,8 +65,9 @@ class TiedLinearMap(Declared, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         ndarray of shape (n_samples, n_dimensions)
         """
         check_is_fitted(self)
+        X = unmasked(X, "X")
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
-        return np.asarray(X @ self.coef_.T)
+        return _product(X, self.coef_.T)
 
     def inverse_transform(self, S: Any) -> NDArray[Any]:
         """Decode semantics to the feature space.
@@ -79,13 +82,13 @@ class TiedLinearMap(Declared, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        S = check_array(S, dtype=[np.float64, np.float32])
+        S = check_array(unmasked(S, "S"), dtype=[np.float64, np.float32])
         if S.shape[1] != self.coef_.shape[0]:
             raise InvalidInputError(
                 f"S has {S.shape[1]} dimensions, but the model was fitted with "
                 f"{self.coef_.shape[0]}."
             )
-        return S @ self.coef_
+        return _product(S, self.coef_)
 
     def reconstruction_error(self, X: Any) -> float:
         """Mean squared distance between samples and their decoded codes.
@@ -101,6 +104,7 @@ class TiedLinearMap(Declared, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             ``mean ‖x - W ᵀW x‖²``.
         """
         codes = np.asarray(self.transform(X))
+        check_rows(codes, what="the codes")
         X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         return float(np.mean(np.sum((X - codes @ self.coef_) ** 2, axis=1)))
 
@@ -111,10 +115,11 @@ class TiedLinearMap(Declared, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return sylvester.solve(A, G, C, lam, self.solver)
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
+        warn_if_shuffled(X, y)
         X, S = validate_data(
             self,
-            X,
-            y,
+            unmasked(X, "X"),
+            unmasked(y, "S"),
             reset=reset,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
@@ -123,7 +128,12 @@ class TiedLinearMap(Declared, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         )
         self._name_dimensions(y, reset)
         S = S.reshape(len(S), -1)
-        return X, S if S.dtype in (np.float32, np.float64) else S.astype(np.float64)
+        S = S if S.dtype in (np.float32, np.float64) else S.astype(np.float64)
+        for rows, what, words in ((X, "X", "features"), (S, "S", "semantics")):
+            check_rows(rows, what=what)
+            if reset:
+                check_not_vanishing([rows], words)
+        return X, S
 
     def _name_dimensions(self, y: Any, reset: bool) -> None:
         """Keep the column names of a data frame, for `get_feature_names_out` and `set_output`."""
@@ -161,6 +171,13 @@ class TiedLinearMap(Declared, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
+
+
+def _product(rows: Any, W: NDArray[Any]) -> NDArray[Any]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = np.asarray(rows @ W)
+    check_finite(products, "products with W")
+    return products
 
 
 class SemanticAutoencoder(TiedLinearMap):

@@ -17,10 +17,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from zslearn._declared import Declared, fitted
-from zslearn._parameters import check_parameters
+from zslearn._parameters import check_flags, check_parameters
 from zslearn.core.fitting import all_or_nothing, fit_method
 from zslearn.core.learner import FoldedMoments, MomentLearner, MomentPlan, added_by_class
+from zslearn.core.magnitudes import check_gram, check_learned, check_not_vanishing, check_rows
 from zslearn.core.moments import Moments
+from zslearn.core.rows import unmasked, warn_if_shuffled
 from zslearn.core.threads import limit_blas_for
 from zslearn.core.whitening import within_class_scatter
 from zslearn.exceptions import InvalidInputError
@@ -80,6 +82,7 @@ class Statistics:
     @classmethod
     def of(cls, X: Any, y: NDArray, *, by_class: bool = False) -> Statistics:
         """Compute the statistics of rows X of classes y, in blocks of bounded memory."""
+        check_flags(by_class=by_class)
         if not by_class:
             return cls(Moments.of(X, y, centered=True))
         order = np.argsort(y, kind="stable")
@@ -211,16 +214,24 @@ class LinearMapping(Declared, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self, "coef_")
-        return self._codes(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
+        X = unmasked(X, "X")
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        codes = self._codes(X)
+        check_rows(codes, what="the codes")
+        return codes
 
     def _codes(self, X: NDArray) -> NDArray:
         return X @ self.coef_.T.astype(X.dtype)
 
     def _validated(self, X: Any, y: Any, *, reset: bool = True) -> tuple[NDArray, NDArray]:
         check_parameters(self)
+        warn_if_shuffled(X, y)
+        X, y = unmasked(X, "X"), unmasked(y, "y")
         X, y = validate_data(self, X, y, reset=reset, dtype=[np.float64, np.float32])
         check_classification_targets(y)
+        check_rows(X)
         if reset:
+            check_not_vanishing([X])
             self.__dict__.pop("encoder_", None)  # of pictures, of an earlier fit
         return X, y
 
@@ -361,10 +372,13 @@ class MomentMapping(MomentLearner, LinearMapping):
                 "together. Compute them as moment_plan describes."
             )
         self._statistics = None
+        check_gram(moments.total.gram, moments.total.n_samples)
         self.n_features_in_ = moments.total.n_features
         check_several_classes(moments.classes, type(self).__name__)
         with limit_blas_for(float(self.n_features_in_) ** 3):
-            return self._learn(moments)
+            self._learn(moments)
+        check_learned(self)
+        return self
 
     def _needs_class_grams(self) -> bool:
         """Whether one Gram matrix per class is needed, not only their sum."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from zslearn._files import damaged, first_line, inside, replacing
 from zslearn._optional import require
-from zslearn._parameters import Either, check_value
+from zslearn._parameters import Either, check_flags, check_value
 from zslearn.cluster.pixels import N_FEATURES, pixel_features
 from zslearn.encoders.pictures import read_rgb
 from zslearn.exceptions import InvalidInputError, MissingFileError
@@ -124,6 +124,7 @@ def extract_pixel_features(
     PixelStore
     """
     check_value("dtype", dtype, Either(*_DTYPES))
+    check_flags(progress=progress)
     files = [Path(file) for file in image_files]
     store = PixelStore(Path(folder), tuple(file.stem for file in files), int(height), dtype)
     _check_names(store.names)

@@ -31,6 +31,8 @@ from zslearn.cluster.kmeans import (
 )
 from zslearn.cluster.sae import SAEMapping
 from zslearn.core.fitting import fit_method
+from zslearn.core.magnitudes import check_not_vanishing, check_rows
+from zslearn.core.rows import unmasked, warn_if_shuffled
 from zslearn.exceptions import InvalidInputError
 
 _BLOCK_ROWS = 65536
@@ -254,7 +256,7 @@ class SupervisedKMeans(Declared, TransformerMixin, BaseEstimator):
         float
         """
         labels = self.cluster(X, groups)
-        return -mean_loss(np.asarray(y), labels, check_groups(groups, len(labels)))
+        return -mean_loss(np.asarray(unmasked(y, "y")), labels, check_groups(groups, len(labels)))
 
     def _learn(self, mapping: MomentMapping, statistics: Statistics) -> Self:
         check_several_classes(statistics.classes, type(self).__name__)
@@ -285,12 +287,18 @@ class SupervisedKMeans(Declared, TransformerMixin, BaseEstimator):
         return KMeansOptions(int(number), n_init=self.n_init, restarts=self.restarts)
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[NDArray, NDArray]:
+        warn_if_shuffled(X, y)
+        X, y = unmasked(X, "X"), unmasked(y, "y")
         X, y = validate_data(self, X, y, reset=reset, dtype=[np.float64, np.float32])
         check_classification_targets(y)
+        check_rows(X)
+        if reset:
+            check_not_vanishing([X])
         return X, y
 
     def _checked_new(self, X: Any) -> NDArray:
         check_is_fitted(self, "mapping_")
+        X = unmasked(X, "X")
         return validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
 
     def __sklearn_tags__(self) -> Any:

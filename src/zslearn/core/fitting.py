@@ -11,7 +11,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
+import numpy as np
+
+from zslearn.core.magnitudes import check_learned
 from zslearn.core.threads import limit_blas_for
+from zslearn.exceptions import InvalidInputError
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -21,6 +25,9 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 def fit_method(fit: Fit) -> Fit:
     """Make a method ``fit(X, ...)`` all or nothing, in as many BLAS threads as it deserves.
+
+    A decomposition that does not converge and learned numbers that are not finite, or too large
+    for a model file, end in one line.
 
     Examples
     --------
@@ -40,7 +47,15 @@ def fit_method(fit: Fit) -> Fit:
         shape: tuple[int, ...] = getattr(X, "shape", ())
         cost = math.prod(map(float, shape)) * min(shape) if len(shape) == 2 else 0.0
         with limit_blas_for(cost):
-            return fit(self, X, *args, **kwargs)
+            try:
+                fitted = fit(self, X, *args, **kwargs)
+            except np.linalg.LinAlgError as error:
+                raise InvalidInputError(
+                    f"{type(self).__name__} cannot be fitted to these numbers ({error}). Rescale "
+                    "the features and the signatures, for example to unit length."
+                ) from error
+        check_learned(self)
+        return fitted
 
     return cast(Fit, all_or_nothing(limited))
 

@@ -1,6 +1,6 @@
 """Gaussian kernels between signatures, ridge regression with them, and what a dimension adds.
 
-Three users: prototype regression (`SignatureKernels`, `ridge_weights`: relative distances by
+Three users: prototype regression (`SignatureKernels`, `KernelSpectrum`: relative distances by
 semantic space, of signatures and of their signed roots), EXEM and GFZSL (`rbf`, `kernel_ridge`: one
 width in units of the mean distance), and explanations (`mixture_contributions`: a score split by
 semantic dimension, through the kernel).
@@ -62,26 +62,72 @@ def gaussian_kernel(distances: Array, bandwidth: float) -> Array:
     return np.exp(-distances / bandwidth).mean(axis=0)
 
 
-def ridge_weights(K: Array, k: Array, ridges: Array) -> Array:
-    """Return ``k (K + γ I)⁻¹`` for every γ, by one decomposition of K.
+class KernelSpectrum(NamedTuple):
+    """``K = U diag(e) Uᵀ``, so that ``(K + γ I)⁻¹`` takes a division for every γ.
 
-    Parameters
+    Attributes
     ----------
-    K : ndarray of shape (n_known, n_known)
-        Kernel among the classes learned from.
-    k : ndarray of shape (n_new, n_known)
-        Kernel of other classes against them.
-    ridges : ndarray of shape (n_ridges,)
-        Values of γ.
+    values : ndarray of shape (n_known,)
+        e.
+    vectors : ndarray of shape (n_known, n_known)
+        U.
 
-    Returns
-    -------
-    ndarray of shape (n_ridges, n_new, n_known)
+    Examples
+    --------
+    >>> import numpy as np
+    >>> spectrum = KernelSpectrum.of(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    >>> spectrum.weights(np.array([[0.5, 0.5]]), np.array([1.0, 0.5]))
+    array([[[0.2 , 0.2 ]],
+    <BLANKLINE>
+           [[0.25, 0.25]]])
     """
-    # k U (e + γ)⁻¹ Uᵀ with K = U diag(e) Uᵀ
-    e, U = np.linalg.eigh(K)
-    rotated = k @ U
-    return np.stack([(rotated / (np.maximum(e, 0.0) + ridge)) @ U.T for ridge in ridges])
+
+    values: Array
+    vectors: Array
+
+    @classmethod
+    def of(cls, K: Array) -> KernelSpectrum:
+        """Decompose the kernel among the classes learned from."""
+        e, U = np.linalg.eigh(K)
+        return cls(np.maximum(e, 0.0), U)
+
+    def weights(self, k: Array, ridges: Array) -> Array:
+        """Return ``k (K + γ I)⁻¹`` for every γ, of shape (n_ridges, n_new, n_known).
+
+        Parameters
+        ----------
+        k : ndarray of shape (n_new, n_known)
+            Kernel of other classes against those learned from.
+        ridges : ndarray of shape (n_ridges,)
+            Values of γ.
+        """
+        rotated = k @ self.vectors
+        return np.stack([(rotated / (self.values + ridge)) @ self.vectors.T for ridge in ridges])
+
+    def trends(self, products: Array, squares: Array, ridges: Array) -> Array:
+        """Return b of the trend ``b F`` that a regression with this kernel leaves out of M.
+
+        Generalized least squares, as in universal kriging: ``b = tr(Mᵀ G F) / tr(Fᵀ G F)`` with
+        ``G = (K + γ I)⁻¹``. What the kernel can explain by itself says little about b.
+
+        Parameters
+        ----------
+        products : ndarray of shape (n_known, n_known)
+            ``M Fᵀ``, of means with guesses of them.
+        squares : ndarray of shape (n_known, n_known)
+            ``F Fᵀ``.
+        ridges : ndarray of shape (n_ridges,)
+            Values of γ.
+
+        Returns
+        -------
+        ndarray of shape (n_ridges,)
+            0 where all guesses are zero or point away from the means.
+        """
+        U = self.vectors
+        inverses = 1.0 / (self.values + ridges[:, None])
+        own, size = (inverses @ np.einsum("ij,ij->j", U, H @ U) for H in (products, squares))
+        return np.maximum(np.divide(own, size, out=np.zeros_like(own), where=size > 0), 0.0)
 
 
 @dataclass(frozen=True)

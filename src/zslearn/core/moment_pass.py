@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from zslearn._parameters import Whole, check_value
 from zslearn.core.learner import FoldedMoments, MomentPlan, smallest_keys
 from zslearn.core.moments import BlockSums, BlockTotal, Moments, origin_of
-from zslearn.core.rows import Scratch
+from zslearn.core.rows import Scratch, unmasked
 from zslearn.exceptions import InvalidInputError
 
 Rows = tuple[NDArray, NDArray, NDArray[np.uint64]]  # rows, their classes, their keys
@@ -285,7 +285,7 @@ def checked_batch(
         raise InvalidInputError(
             f"batch {number} must be a pair (X, y); got {type(batch).__name__}."
         )
-    X, y = np.asarray(batch[0]), np.asarray(batch[1])
+    X, y = (np.asarray(unmasked(part, f"batch {number}")) for part in batch)
     wanted = (X.shape[-1] if X.ndim else 0) if n_features is None else n_features
     if X.ndim != 2 or y.shape != (X.shape[0],) or X.shape[1] != wanted:
         raise InvalidInputError(

@@ -262,7 +262,7 @@ def best_columns(values: NDArray, k: int) -> tuple[NDArray[np.intp], NDArray]:
     Parameters
     ----------
     values : ndarray of shape (n_rows, n_columns)
-        Numbers without NaN; infinite ones are ordered as any other.
+        Numbers; infinite ones are ordered as any other, and NaN is the largest.
     k : int
         How many, at least 1; of fewer columns all are returned.
 
@@ -308,8 +308,11 @@ def best_columns(values: NDArray, k: int) -> tuple[NDArray[np.intp], NDArray]:
 
 def _sorted_columns(values: NDArray, k: int) -> tuple[NDArray[np.intp], NDArray]:
     """Return the k best columns by sorting all of them."""
-    order = np.argsort(-values, axis=1, kind="stable")[:, :k]
-    return order, np.take_along_axis(values, order, axis=1)
+    order = np.argsort(-values, axis=1, kind="stable")
+    last = values[np.arange(len(values)), order[:, -1]]
+    if np.isnan(last).any():  # sorted to the end, where a row has any
+        order = np.argsort(np.where(np.isnan(values), -np.inf, -values), axis=1, kind="stable")
+    return order[:, :k], np.take_along_axis(values, order[:, :k], axis=1)
 
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
@@ -336,8 +339,9 @@ def unit_rows(M: Matrix) -> Matrix:
 def well_scaled(M: Matrix) -> tuple[Matrix, NDArray, NDArray | None]:
     """Return rows whose squares can be added up, the sums, and what rows were divided by.
 
-    A row is divided by its largest entry if its squares overflow, or are so small that they lose
-    digits; others keep their bits. The divisors are None where no row needs one.
+    A row is divided by the power of two below its largest entry, which is exact, if its squares
+    overflow, or are so small that they lose digits; others keep their bits. The divisors are None
+    where no row needs one.
     """
     squares = _squares(M)
     least, few = _least_square(squares.dtype), len(squares) <= _FEW_ROWS
@@ -351,7 +355,10 @@ def well_scaled(M: Matrix) -> tuple[Matrix, NDArray, NDArray | None]:
     odd = ~((squares > least) & (squares < np.inf))
     largest = abs(M).max(axis=1)
     largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
-    peaks = np.where(odd & (largest > 0), largest, 1).astype(squares.dtype)
+    # 1 / peak is needed below, so that a peak is no smaller than the least normal number.
+    least_exponent = np.finfo(squares.dtype).minexp
+    exponents = np.frexp(np.where(odd & (largest > 0), largest, 1))[1] - 1
+    peaks = np.ldexp(np.ones_like(squares), np.maximum(exponents, least_exponent))
     with np.errstate(invalid="ignore"):
         divided = sparse.diags_array(1 / peaks) @ M if sparse.issparse(M) else M / peaks[:, None]
     return divided, _squares(divided), peaks

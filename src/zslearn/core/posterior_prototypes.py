@@ -8,13 +8,15 @@ predict.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
+from zslearn.core.confidence import LabeledScores
 from zslearn.core.nearest import row_blocks
 from zslearn.core.whitening import Whitening
 
@@ -22,39 +24,17 @@ Array = NDArray[np.float64]
 
 # Steps of `adapt`; prototypes hardly move after the third.
 ADAPT_STEPS = 5
-# How much firmer descriptions are held against unlabeled samples than against labeled ones, and
-# what every share of a class is drawn towards the mean share by.
+# How much firmer descriptions are held against unlabeled samples than against labeled ones.
 ADAPT_ANCHOR = 10.0
+# Steps of `known_probabilities`.
+_MIXTURE_STEPS = 30
+# By how many standard errors shares must differ more than by chance, before they count.
+_SURE = 2.0
 # Shuffles of the classes against which guesses of their means are tried.
 _SHUFFLES = 99
 # Part of a covariance of few class means that is spread over all directions. Chosen once, on
 # classes that were left out; choosing it on folds fits it to classes like the seen ones.
 SPREAD = 0.9
-
-
-def prior_scale(means: Array, guesses: Array) -> float:
-    """Return the b for which b times the guesses is nearest to the means.
-
-    Parameters
-    ----------
-    means : ndarray of shape (n_classes, n_dimensions)
-        Class means, whitened and centered.
-    guesses : ndarray of shape (n_classes, n_dimensions)
-        Signatures as samples, in the same space.
-
-    Returns
-    -------
-    float
-        ``tr(M Fᵀ) / tr(F Fᵀ)``; 0 where all guesses are zero or point away from the means.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> prior_scale(np.array([[2.0, 0.0], [-2.0, 0.0]]), np.array([[1.0, 1.0], [-1.0, -1.0]]))
-    1.0
-    """
-    size = float(np.vdot(guesses, guesses))
-    return max(float(np.vdot(means, guesses)) / size, 0.0) if size > 0 else 0.0
 
 
 def are_matched(means: Array, guesses: Array) -> bool:
@@ -243,9 +223,9 @@ class Adapted(NamedTuple):
     weights : ndarray of shape (n_classes,)
         How many labeled samples that counts as.
     log_shares : ndarray of shape (n_classes,)
-        Added to ``score / T``: how frequent each class is, 0 for one without samples.
+        Added to ``score / T``, see :func:`log_shares`.
     shares : ndarray of shape (n_classes,)
-        Share of the samples that each class has, by their probabilities.
+        Share that each class has of the samples of all, by their probabilities.
     """
 
     sums: Array
@@ -261,13 +241,15 @@ def adapt(
     strengths: Array,
     temperature: float,
     offsets: Array | float = 0.0,
+    miscount: float = 0.0,
+    known: Array | None = None,
 ) -> Adapted:
     """Move prototypes to a batch without labels, held by their descriptions.
 
-    From ``m = p`` and ``l = 0``, a few times over: ``q = softmax(score(m) / T + l)`` with
-    ``score(m) = z·m − ‖m‖² / 2 + offset``, then ``l_c = log(Σ q + 10 + N / U)`` and ``m_c = (10 κ_c
-    p_c + Σ q² z) / (10 κ_c + Σ q²)``. A sample that could belong to several classes hardly moves
-    any (q²); with few samples neither prototypes nor shares move.
+    From ``m = p`` and ``l = 0``, a few times over: ``q = g softmax(score(m) / T + l)`` with
+    ``score(m) = z·m − ‖m‖² / 2 + offset``, then ``l = log_shares(Σ q)`` and ``m_c = (10 κ_c p_c +
+    Σ q² z) / (10 κ_c + Σ q²)``. A sample that could belong to several classes, or to none of them,
+    hardly moves any (q²); with few samples neither prototypes nor shares move.
 
     Parameters
     ----------
@@ -283,6 +265,10 @@ def adapt(
         T, which makes probabilities of scores.
     offsets : ndarray of shape (n_classes,), optional
         Added to the scores of each class, for example a bias against seen ones.
+    miscount : float, default=0
+        δ² of :func:`log_shares`.
+    known : ndarray of shape (n_samples,), optional
+        g, the probability that a sample is of one of the classes; 1 by default.
 
     Returns
     -------
@@ -290,27 +276,121 @@ def adapt(
     """
     whitening, origin = space
     n_samples, n_classes = X.shape[0], len(prototypes)
-    m, log_shares = prototypes, np.zeros(n_classes)
-    sums, weights, shares = np.zeros_like(prototypes), np.zeros(n_classes), np.zeros(n_classes)
+    m, preferred = prototypes, np.zeros(n_classes)
+    sums, weights, counts = np.zeros_like(prototypes), np.zeros(n_classes), np.zeros(n_classes)
     for _ in range(ADAPT_STEPS):
         # Products with z are products with x, so that no sample has to be whitened.
         vectors = whitening.pulled_back(m)
         constant = offsets - 0.5 * np.einsum("cd,cd->c", m, m) - vectors @ origin
-        totals, weights, shares = np.zeros_like(vectors), np.zeros(n_classes), np.zeros(n_classes)
+        totals, weights, counts = np.zeros_like(vectors), np.zeros(n_classes), np.zeros(n_classes)
         for rows in row_blocks(n_samples, max(X.shape[1], n_classes) * 8):
             x = X[rows]
-            q = softmax((x @ vectors.T + constant) / temperature + log_shares, axis=1)
+            q = softmax((x @ vectors.T + constant) / temperature + preferred, axis=1)
+            if known is not None:
+                q *= known[rows, None]
             squared = q * q
             totals += np.asarray((x.T @ squared).T)
             weights += squared.sum(axis=0)
-            shares += q.sum(axis=0)
-        even = ADAPT_ANCHOR + n_samples / n_classes
-        log_shares = np.log1p(shares / even)  # log(Σ q + even) but for a constant
+            counts += q.sum(axis=0)
+        preferred = log_shares(counts, miscount)
         # 10 κ against Σ q² is κ against a tenth of it: an unlabeled sample counts as q² / 10.
         weights = weights / ADAPT_ANCHOR
         sums = whitening.applied(totals / ADAPT_ANCHOR - weights[:, None] * origin)
         m = posterior_prototypes(prototypes, sums, weights, strengths)
-    return Adapted(sums, weights, log_shares, shares / max(n_samples, 1))
+    total = float(counts.sum())
+    return Adapted(sums, weights, preferred, counts / total if total > 0 else counts)
+
+
+def log_shares(counts: Array, miscount: float = 0.0) -> Array:
+    """Return logarithms of the shares of classes in a batch, 0 for one without samples.
+
+    Empirical Bayes. Counts of N samples, divided by their mean, differ by a variance v. Chance
+    alone gives ``U / N`` of it, and classes that win samples of others δ²; the rest, τ², are true
+    differences. Every share is drawn towards the mean by ``a = (N / U) (U / N + δ²) / τ²`` samples,
+    at least one: ``log(1 + n_c / a)``. Where v is within two standard errors of what chance
+    explains, all shares are the same.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_classes,)
+        n, the sum of the probabilities of each of U classes.
+    miscount : float, default=0
+        δ².
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> log_shares(np.array([11.0, 9.0, 10.0]))
+    array([0., 0., 0.])
+    >>> log_shares(np.array([270.0, 20.0, 10.0])).round(1)
+    array([5.6, 3. , 2.4])
+    """
+    mean, freedom = counts.mean(), len(counts) - 1
+    if not freedom or not mean > 0:
+        return np.zeros(len(counts))
+    chance = 1.0 / mean + miscount
+    variance = float(counts.var(ddof=1)) / mean**2
+    excess = variance - chance * (1.0 + _SURE * np.sqrt(2.0 / freedom))
+    if excess <= 0:
+        return np.zeros(len(counts))
+    return np.log1p(counts / max(mean * chance / excess, 1.0))
+
+
+def known_probabilities(ratios: Array, temperature: float) -> Array:
+    """Return the probabilities of samples to be of a described class.
+
+    ``g = (1 − π) exp(r / T) / ((1 − π) exp(r / T) + π)``, where the share π of the samples that are
+    of none is found by expectation maximization, drawn towards a half by one sample of each kind.
+
+    Parameters
+    ----------
+    ratios : ndarray of shape (n_samples,)
+        r, logarithms of densities as :meth:`Novelty.ratios` gives them for the answers.
+    temperature : float
+        T. Densities are as much too sure as scores are.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> known_probabilities(np.array([4.0, 4.0, 4.0, 3.0, 4.0, -2.0, 5.0]), 1.0).round(2)
+    array([1.  , 1.  , 1.  , 0.99, 1.  , 0.38, 1.  ])
+    """
+    unknown, n = 0.5, len(ratios)
+    known = np.ones(n)
+    for _ in range(_MIXTURE_STEPS):
+        known = expit(ratios / temperature + np.log(1.0 / unknown - 1.0))
+        unknown = float(n - known.sum() + 1.0) / (n + 2.0)
+    return known
+
+
+def miscount(parts: Sequence[LabeledScores], temperature: float) -> float:
+    """Return δ², by how much expected counts of equally large classes differ.
+
+    Parameters
+    ----------
+    parts : sequence of LabeledScores
+        At least one, each with two candidates or more; weights such that all classes are equal.
+    temperature : float
+        What makes probabilities of scores.
+
+    Returns
+    -------
+    float
+        Variance over the candidates of their counts in units of the mean one, averaged over parts.
+    """
+    found = []
+    for scores, _, weights in parts:
+        counts = weights @ softmax(scores.astype(np.float64) / temperature, axis=1)
+        found.append(float(counts.var(ddof=1)) / float(counts.mean()) ** 2)
+    return float(np.mean(found))
 
 
 class LowRankCovariance(NamedTuple):
@@ -511,6 +591,8 @@ class PrototypeSpace:
         How samples of described classes scatter, and others.
     temperature : float or None
         At which answers are as sure as they are right on held-out classes; None without folds.
+    miscount : float
+        δ², by how much expected counts of equally large held-out classes differ.
     """
 
     whitening: Whitening
@@ -524,6 +606,7 @@ class PrototypeSpace:
     kernel_shares: Array
     novelty: Novelty
     temperature: float | None = None
+    miscount: float = 0.0
 
     @property
     def kappa(self) -> float:
@@ -563,7 +646,7 @@ class PrototypeSpace:
             if array.shape != shape or not np.isfinite(array).all():
                 return f"{name} has a wrong shape or holds numbers that are not finite"
         numbers = [self.whitening.scale, self.spread, self.error, self.between, *self.counts]
-        numbers += [part.floor for part in self.novelty] + [self.temperature or 0.0]
+        numbers += [part.floor for part in self.novelty] + [self.temperature or 0.0, self.miscount]
         numbers += [value for part in self.novelty for value in part.excess.tolist()]
         if not all(np.isfinite(number) and number >= 0 for number in numbers):
             return "a variance or a count is negative or not finite"

@@ -8,7 +8,8 @@ of objects and pandas' nullable types in their plain type, and weights are check
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from threading import local
 from typing import Any
@@ -17,8 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from zslearn.core.magnitudes import check_rows, refuse_rows
 from zslearn.core.nearest import FLOATS, row_norms, unit_rows, well_scaled
-from zslearn.exceptions import InvalidInputError
+from zslearn.exceptions import InvalidInputError, ZslearnWarning
 
 Matrix = Any  # dense array or scipy sparse, one row per sample
 Transform = Callable[[NDArray, NDArray[np.intp]], NDArray]
@@ -73,7 +75,7 @@ class RowTransform:
         if X.dtype.kind not in "fiu":
             raise InvalidInputError(f"features must be numbers; got type {X.dtype}.")
         if self.norm is None and self.power == 1.0 and scratch is None and X.dtype in FLOATS:
-            check_squares(X, numbers)
+            check_rows(X, numbers)
             return X
         if sparse.issparse(X):
             return self._sparse(X, numbers)
@@ -85,7 +87,7 @@ class RowTransform:
             rows = slice(start, start + _PIECE)
             piece, changed, own = X[rows].astype(dtype, copy=False), out[rows], numbers[rows]
             if self.norm is None:
-                check_squares(piece, own)
+                check_rows(piece, own)
                 changed[...] = piece
             else:
                 self._scale(piece, changed, own)
@@ -100,7 +102,7 @@ class RowTransform:
         scaled, squares, divisors = well_scaled(piece)
         if divisors is not None:  # other squares are neither zero nor too large
             if not np.isfinite(squares.sum()):
-                refuse_unusable(piece, numbers)
+                refuse_rows(piece, numbers)
             zero = squares == 0
             if zero.any():
                 self._refuse_zeros(zero, numbers)
@@ -209,35 +211,6 @@ class LazyRows:
         return self[:].astype(dtype or self.dtype, copy=False)
 
 
-def check_squares(X: Matrix, numbers: NDArray | None = None) -> None:
-    """Refuse rows whose squares overflow, as those of a Gram matrix would, by their number."""
-    values = X.data[None] if sparse.issparse(X) else X
-    # One number for all rows: it is finite exactly if every square and their sum are.
-    with np.errstate(over="ignore"):
-        total = np.einsum("ij,ij->", values, values)
-    if not np.isfinite(total):
-        rows = X.toarray() if sparse.issparse(X) else X
-        refuse_unusable(rows, numbers)
-
-
-def refuse_unusable(piece: NDArray, numbers: NDArray | None = None) -> None:
-    """Name the row that holds a value that is not finite, or whose squares overflow."""
-    numbers = np.arange(len(piece)) if numbers is None else numbers
-    bad = ~np.isfinite(piece).all(axis=1)
-    if bad.any():
-        row = int(bad.argmax())
-        column = int((~np.isfinite(piece[row])).argmax())
-        raise InvalidInputError(
-            f"row {numbers[row]} of X holds {piece[row, column]} in column {column}; drop such "
-            "rows or fill them."
-        )
-    row = int(np.abs(piece).max(axis=1).argmax())
-    raise InvalidInputError(
-        f"row {numbers[row]} of X holds numbers as large as {np.abs(piece[row]).max():.3g}, whose "
-        f"squares overflow in {piece.dtype}. Rescale the features or store them as float64."
-    )
-
-
 def are_equal(X: Matrix) -> bool:
     """Say whether all rows are equal to rounding; reads no further than the first that differs.
 
@@ -249,8 +222,14 @@ def are_equal(X: Matrix) -> bool:
     """
     first = _dense(X[:1])
     rounding = 8 * np.finfo(first.dtype).eps * np.abs(first).max(initial=0.0)
-    pieces = (X[start : start + _PIECE] for start in range(0, X.shape[0], _PIECE))
-    return all(np.abs(_dense(piece) - first).max(initial=0.0) <= rounding for piece in pieces)
+    return all(
+        np.abs(_dense(piece) - first).max(initial=0.0) <= rounding for piece in row_pieces(X)
+    )
+
+
+def row_pieces(X: Matrix) -> Iterator[Matrix]:
+    """Yield a few rows at a time; lazy ones are transformed when they are asked for."""
+    return (X[start : start + _PIECE] for start in range(0, X.shape[0], _PIECE))
 
 
 def _dense(X: Matrix) -> NDArray:
@@ -274,6 +253,36 @@ def is_small_finite_array(X: Any, estimator: Any) -> bool:
     )
 
 
+def unmasked(values: Any, what: str) -> Any:
+    """Return an array without its mask, or refuse it where something is masked.
+
+    Parameters
+    ----------
+    values : object
+        What is no masked array, nor a list of them, is returned as it is.
+    what : str
+        What they are, for the message.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unmasked(np.ma.masked_equal([1.0, 0.0], 0.0), "X")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    zslearn.exceptions.InvalidInputError: 1 of the values in X are masked; fill them in or ...
+    """
+    if isinstance(values, list | tuple):
+        found = [unmasked(one, what) for one in values if isinstance(one, np.ma.MaskedArray)]
+        return [np.asarray(one) for one in values] if found else values
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    hidden = int(np.ma.getmaskarray(values).sum())
+    if hidden:
+        raise InvalidInputError(
+            f"{hidden} of the values in {what} are masked; fill them in or leave them out."
+        )
+    return values.data
+
+
 def plain_labels(labels: Any) -> Any:
     """Return labels that come as objects or as pandas' nullable types in their plain type.
 
@@ -285,19 +294,20 @@ def plain_labels(labels: Any) -> Any:
     Returns
     -------
     array-like of shape (n_samples,)
-        Objects that are all booleans or all whole numbers become an array of their type; pandas'
-        ``boolean`` stays True and False.
+        Nothing of it is masked. Objects that are all booleans or all whole numbers become an array
+        of their type; pandas' ``boolean`` stays True and False.
 
     Raises
     ------
     InvalidInputError
-        If a label is missing.
+        If a label is missing or masked.
 
     Examples
     --------
     >>> plain_labels(np.array([True, False], dtype=object))
     array([ True, False])
     """
+    labels = unmasked(labels, "y")
     if not _may_hold_objects(labels):
         return labels
     values = np.asarray(labels, dtype=object)
@@ -311,6 +321,22 @@ def plain_labels(labels: Any) -> Any:
             )
     kinds = {type(value) for value in values}
     return np.array(values.tolist()) if kinds in ({bool}, {int}) else labels
+
+
+def warn_if_shuffled(X: Any, y: Any, stacklevel: int = 6) -> None:
+    """Warn of a frame and a series with the same index in another order; position pairs them."""
+    indexes: list[Any] = [getattr(part, "index", None) for part in (X, y)]
+    if not all(hasattr(index, "equals") for index in indexes):
+        return
+    ours, theirs = indexes
+    # Other labels, or repeated ones, are no sign that the same samples were meant.
+    if not ours.equals(theirs) and ours.is_unique and set(ours) == set(theirs):
+        warnings.warn(
+            "the indexes of X and y name the same samples in another order, and rows are paired "
+            "by their position. Pass y.loc[X.index] if the index counts.",
+            ZslearnWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def _may_hold_objects(labels: Any) -> bool:
@@ -339,6 +365,7 @@ def checked_weights(sample_weight: ArrayLike, n_samples: int) -> NDArray[np.floa
     >>> checked_weights([1, 2], 2)
     array([1., 2.])
     """
+    sample_weight = unmasked(sample_weight, "sample_weight")
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -21,7 +21,6 @@ from zslearn.core.moments import Moments
 from zslearn.core.nearest import row_blocks
 from zslearn.core.row_space import RowBasis
 from zslearn.core.sylvester import Tridiagonal
-from zslearn.exceptions import InvalidInputError
 
 Array = NDArray[np.float64]
 
@@ -238,66 +237,22 @@ def within_class_scatter(moments: Moments) -> Array:
 _DIGITS = 12
 
 
-@dataclass(frozen=True)
-class Leaning:
-    """Prototypes that lean on guesses of the means: ``β b f + w (M − β b F)``.
+def leaning(weights: NDArray, lean: NDArray) -> NDArray:
+    """Return prototypes ``l f + w (M − l F)`` as weights of M, F and f, one after the other.
 
-    Attributes
+    Parameters
     ----------
-    weights : ndarray of shape (n_regressions, n_candidates, n_classes)
-        w, of several regressions.
-    which : ndarray of int of shape (n_sets,)
-        Regression of each set of prototypes.
-    beta : ndarray of shape (n_sets,)
-        How much each set leans on the guesses.
+    weights : ndarray of shape (n_sets, n_candidates, n_classes)
+        w, of the means.
+    lean : ndarray of shape (n_sets,)
+        l, of guesses of the means.
+
+    Returns
+    -------
+    ndarray of shape (n_sets, n_candidates, 2 · n_classes + n_candidates)
     """
-
-    weights: NDArray
-    which: NDArray[np.intp]
-    beta: Array
-
-    def __len__(self) -> int:
-        return len(self.which)
-
-
-@dataclass(frozen=True)
-class GuessedMeans:
-    """Guesses of class means beside the means, by inner products alone.
-
-    All guesses are less the mean of those of the classes learned from.
-
-    Attributes
-    ----------
-    products : ndarray of shape (n_samples, n_all)
-        Of samples with the means, with the guesses F of the classes learned from, and with the
-        guesses f of the candidates.
-    gram : ndarray of shape (n_all, n_all)
-        Of these with one another.
-    scale : float
-        b, see :func:`zslearn.core.posterior_prototypes.prior_scale`.
-    """
-
-    products: NDArray
-    gram: NDArray
-    scale: float
-
-    def stacked(self, weights: NDArray, beta: NDArray | float) -> NDArray:
-        """Return prototypes ``β b f + w (M − β b F)`` as weights of all that `products` are of.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_sets, n_candidates, n_classes)
-            w.
-        beta : ndarray of shape (n_sets,) or float
-            β.
-
-        Returns
-        -------
-        ndarray of shape (n_sets, n_candidates, n_all)
-        """
-        lean = self.scale * np.broadcast_to(beta, len(weights))[:, None, None]
-        own = np.broadcast_to(np.eye(weights.shape[1]), (len(weights), *[weights.shape[1]] * 2))
-        return np.concatenate([weights, -lean * weights, lean * own], axis=2)
+    share, own = lean[:, None, None], np.eye(weights.shape[1])
+    return np.concatenate([weights, -share * weights, share * own], axis=2)
 
 
 @dataclass(frozen=True)
@@ -309,21 +264,28 @@ class WhitenedSpace:
 
     Attributes
     ----------
-    products : ndarray of shape (n_samples, n_classes)
-        Of samples with the means, both less the mean of the means.
-    gram : ndarray of shape (n_classes, n_classes)
-        Of the means with one another.
-    guesses : GuessedMeans or None
-        What prototypes may lean on.
+    products : ndarray of shape (n_samples, n_all)
+        Of samples with the means M, both less the mean of the means, and perhaps with guesses F of
+        these means and guesses f of those of the candidates, both less the mean of F.
+    gram : ndarray of shape (n_all, n_all)
+        Of all these with one another.
+    n_classes : int
+        How many means there are.
     """
 
     products: NDArray
     gram: NDArray
-    guesses: GuessedMeans | None = None
+    n_classes: int
+
+    @property
+    def guesses(self) -> tuple[NDArray, NDArray]:
+        """Products of the guesses F with the means and with one another, M Fᵀ and F Fᵀ."""
+        n = self.n_classes
+        return self.gram[:n, n : 2 * n], self.gram[n : 2 * n, n : 2 * n]
 
     def accuracies(
         self,
-        prototypes: NDArray | Leaning,
+        prototypes: NDArray,
         truth: NDArray[np.intp],
         weights: NDArray | None = None,
     ) -> NDArray[np.float64]:
@@ -331,8 +293,9 @@ class WhitenedSpace:
 
         Parameters
         ----------
-        prototypes : ndarray of shape (n_sets, n_candidates, n_classes) or Leaning
-            Weights of the means in the prototype of each candidate.
+        prototypes : ndarray of shape (n_sets, n_candidates, n_parts)
+            Weights in the prototype of each candidate of the means, or of all that `products` are
+            of, see `leaning`.
         truth : ndarray of shape (n_samples,)
             Position of each sample's class among the candidates.
         weights : ndarray of shape (n_samples,), optional
@@ -350,7 +313,7 @@ class WhitenedSpace:
 
     def harmonic_means(
         self,
-        prototypes: NDArray | Leaning,
+        prototypes: NDArray,
         truth: NDArray[np.intp],
         weights: NDArray | None = None,
     ) -> NDArray[np.float64]:
@@ -358,7 +321,7 @@ class WhitenedSpace:
 
         Parameters
         ----------
-        prototypes : ndarray of shape (n_sets, n_candidates, n_classes) or Leaning
+        prototypes : ndarray of shape (n_sets, n_candidates, n_parts)
             As in `accuracies`; the first n_classes candidates are the classes themselves.
         truth : ndarray of shape (n_samples,)
             Position of each sample's class among the candidates, of both kinds.
@@ -369,7 +332,7 @@ class WhitenedSpace:
         -------
         ndarray of shape (n_sets,)
         """
-        n_seen, n_sets = len(self.gram), len(prototypes)
+        n_seen, n_sets = self.n_classes, len(prototypes)
         gaps = np.empty((len(truth), n_sets))
         right = np.empty((2, len(truth), n_sets), dtype=bool)
         for rows, ranked in self.ranked(prototypes):
@@ -383,74 +346,15 @@ class WhitenedSpace:
             share[side] = class_shares(truth[side], None if weights is None else weights[side])
         return best_harmonic_means(gaps, share[:, None] * right[0], share[:, None] * right[1])
 
-    def ranked(self, prototypes: NDArray | Leaning) -> Iterator[tuple[slice, NDArray]]:
+    def ranked(self, prototypes: NDArray) -> Iterator[tuple[slice, NDArray]]:
         """Yield blocks of samples and their scores, of shape (n_rows, n_sets, n_candidates)."""
-        if isinstance(prototypes, Leaning):
-            yield from self._ranked_by_guesses(prototypes)
-            return
-        kind, shape = self.products.dtype, prototypes.shape[:2]
-        squared = np.sum((prototypes @ self.gram) * prototypes, axis=2)
+        kind, shape, n = self.products.dtype, prototypes.shape[:2], prototypes.shape[2]
+        squared = np.sum((prototypes @ self.gram[:n, :n]) * prototypes, axis=2)
         vectors, offsets = _flat(prototypes).astype(kind), (0.5 * squared).astype(kind)
         for rows in row_blocks(len(self.products), len(vectors) * self.products.itemsize):
-            scores = (self.products[rows] @ vectors.T).reshape(-1, *shape)
+            scores = (self.products[rows, :n] @ vectors.T).reshape(-1, *shape)
             scores -= offsets
             yield rows, scores
-
-    def _ranked_by_guesses(self, prototypes: Leaning) -> Iterator[tuple[slice, NDArray]]:
-        if self.guesses is None:
-            raise InvalidInputError("prototypes lean on guesses, and the space has none.")
-        kind, (_, n_candidates, n) = self.products.dtype, prototypes.weights.shape
-        products = self.guesses.products
-        stacked = self.guesses.stacked(prototypes.weights[prototypes.which], prototypes.beta)
-        offsets = (0.5 * np.sum((stacked @ self.guesses.gram) * stacked, axis=2)).astype(kind)
-        vectors = _flat(prototypes.weights).astype(kind)
-        # Sets that lean alike are computed as one: z·(w M) + β b (z·f − z·(w F)) − ‖p‖² / 2.
-        alike = [(beta, np.flatnonzero(prototypes.beta == beta)) for beta in set(prototypes.beta)]
-        parts = [
-            (_view(sets), _view(prototypes.which[sets]), kind.type(self.guesses.scale * beta))
-            for beta, sets in alike
-        ]
-        n_bytes = (2 * len(vectors) + 2 * offsets.size) * self.products.itemsize
-        for rows in row_blocks(len(self.products), n_bytes):
-            by_means, by_guesses = (
-                (part @ vectors.T).reshape(len(part), -1, n_candidates)
-                for part in (products[rows, :n], products[rows, n : 2 * n])
-            )
-            np.subtract(products[rows, None, 2 * n :], by_guesses, out=by_guesses)
-            scores = np.empty((len(by_means), *offsets.shape), kind)
-            for sets, which, lean in parts:
-                part = by_means[:, which] - offsets[sets]
-                if lean:
-                    part += lean * by_guesses[:, which]
-                scores[:, sets] = part
-            yield rows, scores
-
-    def mean_scores(self, weights: NDArray, beta: NDArray) -> NDArray:
-        """Return scores of the mean of several sets of prototypes, (n_samples, n_candidates).
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_sets, n_candidates, n_classes)
-            Weights of the means.
-        beta : ndarray of shape (n_sets,)
-            How much each set leans on guesses; ignored where the space has none.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_candidates)
-        """
-        space, mean = self, weights.mean(axis=0, keepdims=True)
-        if self.guesses is not None:
-            space = WhitenedSpace(self.guesses.products, self.guesses.gram)
-            mean = self.guesses.stacked(weights, beta).mean(axis=0, keepdims=True)
-        return np.concatenate([ranked[:, 0] for _, ranked in space.ranked(mean)])
-
-
-def _view(places: NDArray[np.intp]) -> slice | NDArray[np.intp]:
-    """Return places as a slice if they are evenly spaced, which takes no copy."""
-    step = int(places[1] - places[0]) if len(places) > 1 else 1
-    even = step > 0 and bool((np.diff(places) == step).all())
-    return slice(int(places[0]), int(places[-1]) + 1, step) if even else places
 
 
 def _flat(weights: NDArray) -> NDArray:
@@ -485,7 +389,7 @@ def whitened_spaces(
     list of WhitenedSpace
     """
     means = train.class_means
-    center, n = means.mean(axis=0), len(means)
+    center = means.mean(axis=0)
     rows = means - center
     if guesses is not None:
         known, new = guesses
@@ -495,14 +399,7 @@ def whitened_spaces(
     for solved in covariance.solved(rows, shrinkages):
         products = np.asarray(X @ solved.T.astype(X.dtype))
         products -= (solved @ center).astype(products.dtype)
-        gram = rows @ solved.T
-        if guesses is None:
-            spaces.append(WhitenedSpace(products, gram))
-            continue
-        size = float(np.trace(gram[n : 2 * n, n : 2 * n]))
-        scale = max(float(np.trace(gram[:n, n : 2 * n])) / size, 0.0) if size > 0 else 0.0
-        guessed = GuessedMeans(products, gram, scale)
-        spaces.append(WhitenedSpace(products[:, :n], gram[:n, :n], guessed))
+        spaces.append(WhitenedSpace(products, rows @ solved.T, len(means)))
     return spaces
 
 

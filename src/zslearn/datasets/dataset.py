@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._tables import is_frame, row_names
+from zslearn.core.rows import unmasked
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, did_you_mean
 from zslearn.signatures import Signatures
 
@@ -313,8 +314,8 @@ class ZeroShotDataset:
         files = row_names(self.X) if self.image_files is None else self.image_files
         # asanyarray keeps a memory map as it is.
         for name, value in {
-            "X": np.asanyarray(self.X),
-            "y": np.asarray(self.y),
+            "X": np.asanyarray(unmasked(self.X, "X")),
+            "y": np.asarray(unmasked(self.y, "y")),
             "semantics": {name: _table(value) for name, value in self.semantics.items()},
             "splits": dict(self.splits),
             "image_files": None if files is None else tuple(files),

@@ -14,6 +14,7 @@ from typing import IO
 
 from zslearn._files import damaged, inside, replacing, replacing_folder
 from zslearn._optional import require
+from zslearn._parameters import check_flags
 from zslearn.datasets.awa import load_awa
 from zslearn.datasets.dataset import ZeroShotDataset
 from zslearn.datasets.xlsa17 import load_xlsa17
@@ -140,6 +141,7 @@ def fetch_archive(name: str, data_home: PathLike | None = None, *, progress: boo
     >>> fetch_archive("awa2-base")  # doctest: +SKIP
     PosixPath('/home/me/.cache/zslearn/awa2-base')
     """
+    check_flags(progress=progress)
     if name not in ARCHIVES:
         hint = did_you_mean(name, ARCHIVES)
         raise InvalidInputError(

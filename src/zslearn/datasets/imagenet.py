@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._files import read_json_object, read_names, replacing_folder
-from zslearn._parameters import Either, Number, Whole, check_value
+from zslearn._parameters import Either, Number, Whole, check_flags, check_value
 from zslearn._progress import progress_bar
 from zslearn.datasets.dataset import IMAGENET, ClassSplit, ZeroShotDataset
 from zslearn.datasets.table import read_array
@@ -184,6 +184,7 @@ def make_imagenet_like(
     --------
     See :func:`load_imagenet`.
     """
+    check_flags(progress=progress)
     target = Path(folder)
     plan = _Plan(
         n_seen, n_unseen, n_samples, n_features, n_dimensions, _float(dtype), noise, random_state

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from zslearn import _cells, _tables
 from zslearn._files import check_is_file, damaged, naming
+from zslearn._parameters import check_flags
 from zslearn._tables import Table, column_names, is_frame, read_table, spelled_names
 from zslearn.core.rows import plain_labels
 from zslearn.datasets.dataset import ClassSplit, ZeroShotDataset
@@ -114,6 +115,7 @@ def load_features(
     array([[1., 2.],
            [3., 4.]])
     """
+    check_flags(mmap=mmap)
     table = read_feature_table(path, ignore=ignore, mmap=mmap)
     _warn_left_out(path, table.left_out)
     return table.X

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._files import read_names
-from zslearn._parameters import Either, check_value
+from zslearn._parameters import Either, check_flags, check_value
 from zslearn.datasets.awa import STANDARD_UNSEEN, attribute_names
 from zslearn.datasets.dataset import ClassSplit, ZeroShotDataset, xlsa17_citation
 from zslearn.datasets.matlab import matlab_names, read_indices, read_matlab, read_matrix
@@ -372,6 +372,7 @@ def load_xlsa17(
     if not path.is_dir():
         raise MissingFileError(f"There is no folder {str(path)!r}; check the path.")
     check_value("attributes", attributes, Either("normalized", "original"))
+    check_flags(repair=repair)
     file = read_split_file(_split_path(path, semantics), attributes)
     spaces = file.spaces | other_spaces(path, file, attributes)
     X, y, images = _read_features(path, features, file.classes)

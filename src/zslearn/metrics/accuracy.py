@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from zslearn._parameters import Constraint, Either, Whole, check_value
 from zslearn.core.paths import mean_recall
-from zslearn.core.rows import checked_weights
+from zslearn.core.rows import checked_weights, unmasked
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, did_you_mean
 
 
@@ -234,7 +234,7 @@ def harmonic_mean(seen: float, unseen: float) -> float:
 
 def check_labels(labels: ArrayLike, name: str) -> NDArray[Any]:
     """Return `labels` as a one-dimensional, non-empty array without NaN."""
-    array = np.asarray(labels)
+    array = np.asarray(unmasked(labels, name))
     if array.ndim != 1:
         raise InvalidInputError(
             f"{name} must be one-dimensional, one label per entry; got shape {array.shape}."
@@ -291,7 +291,7 @@ def describe_missing(missing: NDArray[Any], known: Iterable[object]) -> str:
 
 def check_scores(scores: ArrayLike, shape: tuple[int, int], name: str = "scores") -> NDArray[Any]:
     """Return the scores as an array of the expected shape without NaN."""
-    values = np.asarray(scores)
+    values = np.asarray(unmasked(scores, name))
     if values.shape != shape:
         raise InvalidInputError(
             f"{name} must have shape (n_samples, n_candidates) = {shape}; got {values.shape}."

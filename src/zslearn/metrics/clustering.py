@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from zslearn._parameters import check_flags
 from zslearn.exceptions import InvalidInputError
 from zslearn.metrics.accuracy import check_labels
 
@@ -51,6 +52,7 @@ def clustering_loss(y_true: ArrayLike, y_pred: ArrayLike, *, normalize: bool = F
     >>> clustering_loss([0, 0, 1, 1], [0, 1, 0, 1], normalize=True)
     1.0
     """
+    check_flags(normalize=normalize)
     true, pred = check_labels(y_true, "y_true"), check_labels(y_pred, "y_pred")
     if len(true) != len(pred):
         raise InvalidInputError(

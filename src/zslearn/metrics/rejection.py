@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._optional import axes_for
+from zslearn.core.rows import unmasked
 from zslearn.exceptions import InvalidInputError
 from zslearn.metrics.accuracy import check_label_pair, check_labels, check_same_kind
 
@@ -113,7 +114,7 @@ def rejection_curve(
 
 def _checked(confidence: ArrayLike, n_samples: int) -> NDArray[Any]:
     """Return one number per sample, or say what is wrong."""
-    values = np.asarray(confidence, dtype=np.float64)
+    values = np.asarray(unmasked(confidence, "confidence"), dtype=np.float64)
     if values.shape != (n_samples,):
         raise InvalidInputError(
             f"confidence must have one value per sample, shape ({n_samples},); got {values.shape}."

@@ -35,6 +35,31 @@ class ReliabilityCurve:
     accuracy: NDArray[np.float64]
     share: NDArray[np.float64]
 
+    @classmethod
+    def of(
+        cls, confidence: NDArray[np.float64], right: NDArray[np.bool_], n_bins: int
+    ) -> ReliabilityCurve:
+        """Sort answers into bins by how sure they are.
+
+        Parameters
+        ----------
+        confidence : ndarray of shape (n_samples,)
+            Probability of each answer.
+        right : ndarray of bool of shape (n_samples,)
+            Whether it is right.
+        n_bins : int
+            Number of bins between 0 and 1.
+        """
+        # A probability of exactly 1 belongs to the last bin.
+        place = np.minimum((confidence * n_bins).astype(np.intp), n_bins - 1)
+        counts = np.bincount(place, minlength=n_bins)
+        filled = counts > 0
+        mean_confidence, accuracy = (
+            np.bincount(place, weights=values, minlength=n_bins)[filled] / counts[filled]
+            for values in (confidence, right)
+        )
+        return cls(mean_confidence, accuracy, counts[filled] / len(confidence))
+
     @property
     def error(self) -> float:
         """Expected calibration error: the mean distance of the curve from the diagonal."""
@@ -83,13 +108,7 @@ def reliability_curve(
     values = _checked(probabilities, (len(true), len(columns)))
     confidence = values.max(axis=1).astype(np.float64)
     right = values.argmax(axis=1) == column_of(true, columns)
-    # A probability of exactly 1 belongs to the last bin.
-    place = np.minimum((confidence * n_bins).astype(np.intp), n_bins - 1)
-    counts = np.bincount(place, minlength=n_bins)
-    filled = counts > 0
-    sums = [np.bincount(place, weights=w, minlength=n_bins)[filled] for w in (confidence, right)]
-    means = [total / counts[filled] for total in sums]
-    return ReliabilityCurve(means[0], means[1], counts[filled] / len(true))
+    return ReliabilityCurve.of(confidence, right, n_bins)
 
 
 def expected_calibration_error(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from zslearn._parameters import Either, Whole, check_value
 from zslearn._pipelines import features_of, last_step
+from zslearn.core.rows import plain_labels, warn_if_shuffled
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
 from zslearn.metrics.accuracy import harmonic_mean, hit_at_k, per_class_accuracy
 
@@ -98,8 +99,9 @@ class ZeroShotScorer:
         -------
         float
         """
+        warn_if_shuffled(X, y, stacklevel=3)
         classifier, X = _last_step(estimator, X)
-        truth = np.asarray(y)
+        truth = np.asarray(plain_labels(y))
         unseen = ~np.isin(truth, classifier.seen_classes_)
         self._check_sides(unseen)
         if self.metric == "unseen":

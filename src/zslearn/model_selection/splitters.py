@@ -23,6 +23,7 @@ from zslearn._parameters import (
     check_parameters,
     check_value,
 )
+from zslearn.core.rows import unmasked
 from zslearn.exceptions import InvalidInputError, did_you_mean
 
 
@@ -341,7 +342,7 @@ def check_class_labels(y: ArrayLike | None, splitter: str) -> tuple[NDArray[Any]
     """Return `y` as an array together with its sorted classes."""
     if y is None:
         raise InvalidInputError(f"{splitter} splits over classes and needs y; got None.")
-    labels = np.asarray(y)
+    labels = np.asarray(unmasked(y, "y"))
     if labels.ndim != 1:
         raise InvalidInputError(
             f"{splitter} needs one class label for each sample; got y of shape {labels.shape}."

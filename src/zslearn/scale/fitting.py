@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._files import damaged, replacing
-from zslearn._parameters import Whole, check_value
+from zslearn._parameters import Whole, check_flags, check_value
 from zslearn._progress import progress_bar
 from zslearn.core.learner import FoldedMoments, MomentLearner, MomentPlan
 from zslearn.core.moment_pass import Block, MomentPass
@@ -286,6 +286,7 @@ def fit_batches(
     >>> clf.score(data.X[unseen], data.y[unseen], candidates="unseen") > 0.9
     True
     """
+    check_flags(progress=progress)
     noted = _as_checkpoint(checkpoint)
     source = open_source(data, y)
     folded = gather(
@@ -350,6 +351,7 @@ def gather(
     >>> len(clf.learn(a + b).seen_classes_)
     20
     """
+    check_flags(progress=progress)
     source = open_source(data, y)
     plan = plan_for(estimator, source, classes, validation_rows)
     noted = _as_checkpoint(checkpoint)

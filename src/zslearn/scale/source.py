@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.core.moment_pass import Block, checked_batch
+from zslearn.core.rows import unmasked
 from zslearn.encoders.base import EncoderIdentity
 from zslearn.encoders.store import KIND, Store
 from zslearn.exceptions import InvalidInputError, MissingFileError
@@ -108,7 +109,7 @@ class ArraySource(RowSource):
     """
 
     def __init__(self, X: Any, y: Any, rows: NDArray | None = None) -> None:
-        labels = np.asarray(y)
+        X, labels = unmasked(X, "X"), np.asarray(unmasked(y, "y"))
         if len(getattr(X, "shape", ())) != 2 or labels.shape != (X.shape[0],):
             raise InvalidInputError(
                 "features must have the shape (n_samples, n_features) and labels one entry per "
