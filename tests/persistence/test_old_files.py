@@ -32,3 +32,15 @@ def test_an_old_file_answers_as_it_did():
 def test_a_class_that_is_gone_is_refused_by_its_name():
     with pytest.raises(ModelFileError, match="its AverageClassifier is of a form that is gone"):
         load(OLD / "average.zsl")
+
+
+def test_old_files_of_deep_methods_are_read_with_their_parameters_as_settings():
+    answers = json.loads((OLD / "deep_answers.json").read_text())
+    X = np.array(answers["X"])
+    for name, kept in (
+        ("deep_autoencoder", {"start__direction": "both", "search__cv": 3, "n_hidden": 3}),
+        ("f_clswgan", {"training__penalty": 5.0, "search__max_steps": 4, "n_hidden": 3}),
+    ):
+        model = load(OLD / f"{name}.zsl")
+        np.testing.assert_allclose(model.decision_function(X, "all"), answers[name], atol=1e-9)
+        assert kept.items() <= model.get_params().items()

@@ -20,12 +20,14 @@ torch = pytest.importorskip("torch", reason="the extra deep (PyTorch) is not ins
 
 from zslearn.zero_shot.deep import DeepSemanticAutoencoder  # noqa: E402
 from zslearn.zero_shot.deep import autoencoder_training as training  # noqa: E402
-from zslearn.zero_shot.deep.closed_start import StartSearch  # noqa: E402
-from zslearn.zero_shot.deep.feature_space import FeatureSpace  # noqa: E402
+from zslearn.zero_shot.deep.autoencoder import FeatureSpace, StartSearch, gelu  # noqa: E402
 from zslearn.zero_shot.deep.training import Course  # noqa: E402
-from zslearn.zero_shot.deep.two_sides import gelu  # noqa: E402
 
-PLAIN = {"power": 1.0, "shrinkage": None, "metric": "cosine"}
+PLAIN = {"start__power": 1.0, "start__shrinkage": None, "start__metric": "cosine"}
+
+
+def autoencoder(signatures=None, **given):
+    return DeepSemanticAutoencoder(signatures).set_params(**given)
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +53,9 @@ def unseen_accuracy(clf, data):
 def test_without_a_step_it_is_the_semantic_autoencoder(data, direction, metric):
     seen, unseen = parts_of(data)
     X, y = data.X[seen], data.y[seen]
-    given = {"direction": direction, "metric": metric, "random_state": 3}
-    deep = DeepSemanticAutoencoder(data.signatures, n_steps=0, power=1.0, shrinkage=None, **given)
-    sae = SAEClassifier(data.signatures, **given)
+    deep = autoencoder(data.signatures, training__n_steps=0, random_state=3, **PLAIN)
+    deep.set_params(start__direction=direction, start__metric=metric)
+    sae = SAEClassifier(data.signatures, direction=direction, metric=metric, random_state=3)
     found, wanted = (clf.fit(X, y).decision_function(data.X[unseen], "all") for clf in (deep, sae))
     np.testing.assert_allclose(found, wanted, atol=1e-5)
     assert deep.lam_ == sae.lam_
@@ -64,8 +66,13 @@ def test_tied_without_a_step_it_is_the_semantic_autoencoder_of_one_lambda(data):
     found, wanted = (
         clf.fit(data.X[seen], data.y[seen]).decision_function(data.X[unseen])
         for clf in (
-            DeepSemanticAutoencoder(
-                data.signatures, tied=True, n_steps=0, lam=0.3, direction="both", **PLAIN
+            autoencoder(
+                data.signatures,
+                training__tied=True,
+                training__n_steps=0,
+                start__lam=0.3,
+                start__direction="both",
+                **PLAIN,
             ),
             SAEClassifier(data.signatures, lam=0.3, direction="both"),
         )
@@ -174,7 +181,7 @@ def test_gradients_are_those_of_finite_differences(tied, metric):
 
 @pytest.mark.parametrize("tied", [False, True])
 def test_without_an_encoder_that_changes_no_score_the_decoder_is_the_same(data, tied):
-    clf = DeepSemanticAutoencoder(data.signatures, hidden=9, tied=tied)
+    clf = autoencoder(data.signatures, n_hidden=9, training__tied=tied)
     clf.metric_ = "euclidean"
     recipe = clf._recipe(12, ())
     rng = np.random.RandomState(0)
@@ -193,7 +200,9 @@ def test_without_an_encoder_that_changes_no_score_the_decoder_is_the_same(data, 
 
 def test_numpy_and_torch_score_alike(data):
     seen, unseen = parts_of(data)
-    clf = DeepSemanticAutoencoder(data.signatures, hidden=9, n_steps=15, direction="both", **PLAIN)
+    clf = autoencoder(
+        data.signatures, n_hidden=9, training__n_steps=15, start__direction="both", **PLAIN
+    )
     clf.fit(data.X[seen], data.y[seen])
     weights = {name: torch.tensor(one).double() for name, one in clf.parameters_.items()}
     assert all(one.abs().max() > 0 for one in weights.values())
@@ -236,8 +245,13 @@ def test_on_data_of_a_curved_map_it_beats_the_linear_one_by_a_wide_margin(seed):
     train, test = np.isin(y, seen), np.isin(y, unseen)
     given = {"feature_norm": None, "signature_norm": None}
     linear = SAEClassifier(signatures, **given).fit(X[train], y[train])
-    deep = DeepSemanticAutoencoder(
-        signatures, max_steps=960, learning_rate=1e-2, hidden=256, cv=3, **given
+    deep = autoencoder(
+        signatures,
+        search__max_steps=960,
+        training__learning_rate=1e-2,
+        n_hidden=256,
+        search__cv=3,
+        **{f"start__{name}": value for name, value in given.items()},
     ).fit(X[train], y[train])
     reached = [clf.score(X[test], y[test], candidates="unseen") for clf in (linear, deep)]
     assert deep.n_steps_ > 40
@@ -251,25 +265,27 @@ def test_on_linear_data_it_does_not_lose(seed):
         20, 8, n_per_class=15, n_features=25, n_dimensions=10, noise=2.0, random_state=seed
     )
     linear = unseen_accuracy(SAEClassifier(data.signatures), data)
-    deep = unseen_accuracy(DeepSemanticAutoencoder(data.signatures, hidden=64, cv=3), data)
+    deep = unseen_accuracy(autoencoder(data.signatures, n_hidden=64, search__cv=3), data)
     assert 0.5 < linear < 1.0
     assert deep > linear - 0.03
 
 
 def test_the_number_of_steps_is_where_held_out_classes_are_recognized_best(data):
     seen, _ = parts_of(data)
-    clf = DeepSemanticAutoencoder(data.signatures, hidden=16, max_steps=20, cv=3, lam=0.1, **PLAIN)
+    clf = autoencoder(
+        data.signatures, n_hidden=16, search__max_steps=20, search__cv=3, start__lam=0.1, **PLAIN
+    )
     clf.fit(data.X[seen], data.y[seen])
-    tried = [point["n_steps"] for point in clf.cv_results_["params"]]
+    tried = [point["training__n_steps"] for point in clf.cv_results_["params"]]
     assert tried == [0, 5, 10, 20]
     best = int(np.argmax(clf.cv_results_["mean_test_score"]))
-    assert clf.n_steps_ == clf.best_params_["n_steps"] == tried[best]
+    assert clf.n_steps_ == clf.best_params_["training__n_steps"] == tried[best]
     assert len(clf.loss_curve_) == clf.n_steps_
 
 
 def test_a_seed_fixes_the_model_and_the_callers_generator_is_not_touched(data):
     seen, unseen = parts_of(data)
-    clf = DeepSemanticAutoencoder(data.signatures, hidden=8, n_steps=10, lam=0.1, **PLAIN)
+    clf = autoencoder(data.signatures, n_hidden=8, training__n_steps=10, start__lam=0.1, **PLAIN)
     torch.manual_seed(1)
     state = torch.get_rng_state()
     first = clone(clf).fit(data.X[seen], data.y[seen]).decision_function(data.X[unseen])
@@ -283,8 +299,13 @@ def test_a_seed_fixes_the_model_and_the_callers_generator_is_not_touched(data):
 @pytest.mark.parametrize("shrinkage", [None, 0.5])
 def test_a_saved_model_answers_the_same(data, shrinkage, tmp_path):
     seen, unseen = parts_of(data)
-    clf = DeepSemanticAutoencoder(
-        data.signatures, hidden=8, n_steps=5, lam=0.1, power=0.5, shrinkage=shrinkage
+    clf = autoencoder(
+        data.signatures,
+        n_hidden=8,
+        training__n_steps=5,
+        start__lam=0.1,
+        start__power=0.5,
+        start__shrinkage=shrinkage,
     ).fit(data.X[seen], data.y[seen])
     save(clf, tmp_path / "deep.zsl")
     loaded = load(tmp_path / "deep.zsl")
@@ -296,7 +317,7 @@ def test_a_saved_model_answers_the_same(data, shrinkage, tmp_path):
 
 def test_an_interrupted_fit_leaves_the_model_as_it_was(data, monkeypatch):
     seen, _ = parts_of(data)
-    clf = DeepSemanticAutoencoder(data.signatures, hidden=8, n_steps=5, lam=0.1, **PLAIN)
+    clf = autoencoder(data.signatures, n_hidden=8, training__n_steps=5, start__lam=0.1, **PLAIN)
     clf.fit(data.X[seen], data.y[seen])
     before = dict(vars(clf))
 
@@ -311,15 +332,22 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(data, monkeypatch):
 
 def test_a_bar_shows_the_progress(data, capsys):
     seen, _ = parts_of(data)
-    clf = DeepSemanticAutoencoder(data.signatures, hidden=8, n_steps=5, lam=0.1, verbose=2, **PLAIN)
+    clf = autoencoder(
+        data.signatures, n_hidden=8, training__n_steps=5, start__lam=0.1, verbose=2, **PLAIN
+    )
     clf.fit(data.X[seen], data.y[seen])
     assert "DeepSemanticAutoencoder, 5 steps" in capsys.readouterr().err
 
 
 def test_a_step_that_is_too_long_is_one_line(data):
     seen, _ = parts_of(data)
-    clf = DeepSemanticAutoencoder(
-        data.signatures, hidden=8, n_steps=50, learning_rate=1e25, lam=0.1, **PLAIN
+    clf = autoencoder(
+        data.signatures,
+        n_hidden=8,
+        training__n_steps=50,
+        training__learning_rate=1e25,
+        start__lam=0.1,
+        **PLAIN,
     )
     with pytest.raises(InvalidInputError, match=r"training diverged.*smaller learning_rate"):
         clf.fit(data.X[seen], data.y[seen])
@@ -328,7 +356,14 @@ def test_a_step_that_is_too_long_is_one_line(data):
 @pytest.mark.parametrize("tied", [False, True])
 def test_it_passes_the_checks_of_every_zero_shot_classifier(tied):
     check_zero_shot_classifier(
-        DeepSemanticAutoencoder(hidden=8, max_steps=10, cv=3, tied=tied, lam=0.1, **PLAIN)
+        autoencoder(
+            n_hidden=8,
+            search__max_steps=10,
+            search__cv=3,
+            training__tied=tied,
+            start__lam=0.1,
+            **PLAIN,
+        )
     )
 
 
@@ -340,8 +375,14 @@ def test_by_its_name_it_can_be_evaluated(data):
 
 def test_scores_of_the_whitened_model_are_distances_to_decoded_signatures(data):
     seen, unseen = parts_of(data)
-    clf = DeepSemanticAutoencoder(
-        data.signatures, hidden=8, n_steps=5, lam=0.1, power=1.0, shrinkage=0.5, metric="euclidean"
+    clf = autoencoder(
+        data.signatures,
+        n_hidden=8,
+        training__n_steps=5,
+        start__lam=0.1,
+        start__power=1.0,
+        start__shrinkage=0.5,
+        start__metric="euclidean",
     ).fit(data.X[seen], data.y[seen])
     rows = data.X[unseen] / np.linalg.norm(data.X[unseen], axis=1)[:, None]
     Z = (rows - clf.feature_mean_) @ clf.whitening_

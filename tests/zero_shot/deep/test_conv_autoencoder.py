@@ -11,11 +11,15 @@ from zslearn.zero_shot import SAEClassifier
 torch = pytest.importorskip("torch", reason="the extra deep (PyTorch) is not installed")
 
 from zslearn.zero_shot.deep import ConvSemanticAutoencoder  # noqa: E402
-from zslearn.zero_shot.deep import conv_training as training  # noqa: E402
-from zslearn.zero_shot.deep.conv_forward import decoded_pictures, encoded_pictures  # noqa: E402
-from zslearn.zero_shot.deep.conv_network import ConvDecoder, ConvEncoder, folded  # noqa: E402
+from zslearn.zero_shot.deep import convolutional_training as training  # noqa: E402
+from zslearn.zero_shot.deep.convolutional import decoded_pictures, encoded_pictures  # noqa: E402
+from zslearn.zero_shot.deep.convolutional_training import ConvDecoder, ConvEncoder, folded  # noqa: E402
 
-SMALL = {"channels": (8, 16), "n_free": 4, "device": "cpu"}
+SMALL = {"channels": (8, 16), "training__n_free": 4, "device": "cpu"}
+
+
+def autoencoder(signatures=None, **given):
+    return ConvSemanticAutoencoder(signatures).set_params(**given)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +34,7 @@ def seen_of(shapes):
 @pytest.fixture(scope="module")
 def fitted(tiny):
     seen = seen_of(tiny)
-    clf = ConvSemanticAutoencoder(tiny.signatures, n_epochs=2, **SMALL)
+    clf = autoencoder(tiny.signatures, training__n_epochs=2, **SMALL)
     return clf.fit(tiny.pictures[seen], tiny.y[seen])
 
 
@@ -83,8 +87,8 @@ def test_unseen_combinations_are_recognized_well_above_a_linear_model_on_pixels(
     seen = seen_of(shapes)
     pixels = shapes.pictures.reshape(len(seen), -1) / 255.0
     linear = SAEClassifier(shapes.signatures).fit(pixels[seen], shapes.y[seen])
-    deep = ConvSemanticAutoencoder(
-        shapes.signatures, channels=(16, 32, 64), n_epochs=20, device="cpu"
+    deep = autoencoder(
+        shapes.signatures, channels=(16, 32, 64), training__n_epochs=20, device="cpu"
     ).fit(shapes.pictures[seen], shapes.y[seen])
     y = shapes.y[~seen]
     below = linear.score(pixels[~seen], y, candidates="unseen")
@@ -131,24 +135,24 @@ def test_a_saved_model_answers_and_draws_the_same(tiny, fitted, tmp_path):
 
 def test_a_seed_fixes_the_model(tiny, fitted):
     seen = seen_of(tiny)
-    again = ConvSemanticAutoencoder(tiny.signatures, n_epochs=2, **SMALL)
+    again = autoencoder(tiny.signatures, training__n_epochs=2, **SMALL)
     again.fit(tiny.pictures[seen], tiny.y[seen])
     for name, one in fitted.parameters_.items():
         np.testing.assert_array_equal(again.parameters_[name], one)
 
 
 def test_epochs_are_chosen_on_held_out_classes(tiny, monkeypatch):
-    monkeypatch.setattr("zslearn.zero_shot.deep.conv_autoencoder.EPOCHS", (1, 2))
+    monkeypatch.setattr("zslearn.zero_shot.deep.convolutional.EPOCHS", (1, 2))
     seen = seen_of(tiny)
-    clf = ConvSemanticAutoencoder(tiny.signatures, n_epochs="cv", **SMALL)
+    clf = autoencoder(tiny.signatures, training__n_epochs="cv", **SMALL)
     clf.fit(tiny.pictures[seen], tiny.y[seen])
-    assert [point["n_epochs"] for point in clf.cv_results_["params"]] == [1, 2]
-    assert clf.n_epochs_ == clf.best_params_["n_epochs"]
+    assert [point["training__n_epochs"] for point in clf.cv_results_["params"]] == [1, 2]
+    assert clf.n_epochs_ == clf.best_params_["training__n_epochs"]
 
 
 def test_an_interrupted_fit_leaves_the_model_as_it_was(tiny, monkeypatch):
     seen = seen_of(tiny)
-    clf = ConvSemanticAutoencoder(tiny.signatures, n_epochs=1, **SMALL)
+    clf = autoencoder(tiny.signatures, training__n_epochs=1, **SMALL)
     clf.fit(tiny.pictures[seen], tiny.y[seen])
     before = dict(vars(clf))
 
@@ -172,7 +176,7 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(tiny, monkeypatch):
 )
 def test_what_is_no_picture_is_refused_in_one_line(pictures, says):
     with pytest.raises(InvalidInputError, match=says) as caught:
-        ConvSemanticAutoencoder(**SMALL).fit(pictures, [0, 0, 1, 1])
+        autoencoder(**SMALL).fit(pictures, [0, 0, 1, 1])
     assert "\n" not in str(caught.value)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.signal import correlate
 
-from zslearn.zero_shot.deep.conv_forward import convolved, doubled
+from zslearn.zero_shot.deep.convolutional import convolved, doubled
 
 
 @pytest.mark.parametrize("stride", [1, 2])

@@ -14,7 +14,11 @@ from zslearn.persistence import load, save
 torch = pytest.importorskip("torch", reason="the extra deep (PyTorch) is not installed")
 
 from zslearn.zero_shot.deep import ConvSemanticAutoencoder, efficientnet_trunk  # noqa: E402
-from zslearn.zero_shot.deep.conv_trunk import identity_of, maps_of  # noqa: E402
+from zslearn.zero_shot.deep.convolutional_training import identity_of, maps_of  # noqa: E402
+
+
+def autoencoder(signatures=None, **given):
+    return ConvSemanticAutoencoder(signatures).set_params(**given)
 
 
 def small_trunk(seed=0):
@@ -39,8 +43,13 @@ def trunk():
 @pytest.fixture(scope="module")
 def fitted(tiny, trunk):
     seen = np.isin(tiny.y, tiny.split.seen)
-    clf = ConvSemanticAutoencoder(
-        tiny.signatures, trunk=trunk, channels=(8, 16), n_free=4, n_epochs=2, device="cpu"
+    clf = autoencoder(
+        tiny.signatures,
+        trunk=trunk,
+        channels=(8, 16),
+        training__n_free=4,
+        training__n_epochs=2,
+        device="cpu",
     )
     return clf.fit(tiny.pictures[seen], tiny.y[seen])
 
@@ -85,8 +94,8 @@ def test_reconstructed_maps_of_new_pictures_are_nearer_than_the_mean_map():
     seen = np.flatnonzero(np.isin(shapes.y, shapes.split.seen))
     known, new = seen[seen % 5 > 0], seen[seen % 5 == 0]
     maps = maps_of(trunk, shapes.pictures.astype(np.float32) / 255)
-    clf = ConvSemanticAutoencoder(
-        shapes.signatures, trunk=trunk, channels=(32,), n_epochs=40, device="cpu"
+    clf = autoencoder(
+        shapes.signatures, trunk=trunk, channels=(32,), training__n_epochs=40, device="cpu"
     )
     made = clf.fit(shapes.pictures[known], shapes.y[known]).reconstruct(shapes.pictures[new])
     missed, spread = (
@@ -102,8 +111,8 @@ def test_a_trunk_in_other_units_changes_nothing_but_the_units(tiny):
         torch.manual_seed(0)
         trunk = torch.nn.Conv2d(3, 5, 3, stride=2, bias=False)
         trunk.weight.data.mul_(unit)[0] = 0.0  # a channel that never varies
-        clf = ConvSemanticAutoencoder(
-            tiny.signatures, trunk=trunk, channels=(8,), n_epochs=2, device="cpu"
+        clf = autoencoder(
+            tiny.signatures, trunk=trunk, channels=(8,), training__n_epochs=2, device="cpu"
         )
         clf.fit(tiny.pictures[seen], tiny.y[seen])
         made.append(clf.reconstruct(tiny.pictures) / unit)
@@ -143,8 +152,8 @@ def test_another_trunk_is_refused_in_one_line(tiny, fitted):
 def test_a_trunk_that_changed_after_the_fit_is_another(tiny):
     seen = np.isin(tiny.y, tiny.split.seen)
     trunk = small_trunk()
-    clf = ConvSemanticAutoencoder(
-        tiny.signatures, trunk=trunk, channels=(4,), n_epochs=1, device="cpu"
+    clf = autoencoder(
+        tiny.signatures, trunk=trunk, channels=(4,), training__n_epochs=1, device="cpu"
     )
     clf.fit(tiny.pictures[seen], tiny.y[seen]).predict(tiny.pictures)
     with torch.no_grad():
@@ -172,7 +181,7 @@ def test_identity_follows_weights_that_are_replaced():
 )
 def test_what_is_no_trunk_is_refused(tiny, trunk, says):
     rows = np.isin(tiny.y, tiny.split.seen[:6])
-    clf = ConvSemanticAutoencoder(tiny.signatures, trunk=trunk, n_epochs=1)
+    clf = autoencoder(tiny.signatures, trunk=trunk, training__n_epochs=1)
     with pytest.raises(InvalidInputError, match=says):
         clf.fit(tiny.pictures[rows], tiny.y[rows])
     assert not hasattr(clf, "trunk_sha256_")
@@ -180,8 +189,8 @@ def test_what_is_no_trunk_is_refused(tiny, trunk, says):
 
 def test_a_trunk_without_weights_that_makes_other_maps_is_refused(tiny):
     rows = np.isin(tiny.y, tiny.split.seen)
-    clf = ConvSemanticAutoencoder(
-        tiny.signatures, trunk=torch.nn.AvgPool2d(2), channels=(4,), n_epochs=1
+    clf = autoencoder(
+        tiny.signatures, trunk=torch.nn.AvgPool2d(2), channels=(4,), training__n_epochs=1
     )
     clf.fit(tiny.pictures[rows], tiny.y[rows]).set_params(trunk=torch.nn.AvgPool2d(3))
     with pytest.raises(InvalidInputError, match=r"shape \(6, 6, 3\); .* the shape \(9, 9, 3\)"):
@@ -202,8 +211,8 @@ def test_a_file_whose_maps_do_not_fit_is_refused(fitted, tmp_path):
 
 def test_a_fit_without_a_trunk_forgets_the_one_before(tiny):
     rows = np.isin(tiny.y, tiny.split.seen)
-    clf = ConvSemanticAutoencoder(
-        tiny.signatures, trunk=small_trunk(), channels=(4,), n_epochs=1, device="cpu"
+    clf = autoencoder(
+        tiny.signatures, trunk=small_trunk(), channels=(4,), training__n_epochs=1, device="cpu"
     )
     clf.fit(tiny.pictures[rows], tiny.y[rows]).set_params(trunk=None)
     clf.fit(tiny.pictures[rows], tiny.y[rows])

@@ -7,7 +7,7 @@ from zslearn.exceptions import InvalidInputError
 
 torch = pytest.importorskip("torch", reason="the extra deep (PyTorch) is not installed")
 
-from zslearn.zero_shot.deep.session import torch_device, torch_session  # noqa: E402
+from zslearn.zero_shot.deep.training import torch_device, torch_session  # noqa: E402
 
 
 def test_a_session_leaves_the_callers_generator_threads_and_gradients_alone():

@@ -7,8 +7,7 @@ from zslearn.exceptions import InvalidInputError
 
 torch = pytest.importorskip("torch", reason="the extra deep (PyTorch) is not installed")
 
-from zslearn.zero_shot.deep.training import Course, steps_of, train  # noqa: E402
-from zslearn.zero_shot.deep.weights import to_arrays, to_tensors  # noqa: E402
+from zslearn.zero_shot.deep.training import Course, steps_of, to_arrays, to_tensors, train  # noqa: E402  # noqa: E402
 
 
 def batches_of(n_rows, course, seed=0):

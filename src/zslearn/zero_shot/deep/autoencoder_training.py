@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from zslearn.core.confidence import LabeledScores, fit_temperature
-from zslearn.zero_shot.deep.training import Course, train
-from zslearn.zero_shot.deep.two_sides import decoder_of, encoder_of, through
-from zslearn.zero_shot.deep.weights import Arrays, to_arrays, to_tensors
+from zslearn.zero_shot.deep.autoencoder import decoder_of, encoder_of, through
+from zslearn.zero_shot.deep.training import Arrays, Course, to_arrays, to_tensors, train
 
 Tensors = Mapping[str, torch.Tensor]
 # So many rows are enough to know how sure the start is.

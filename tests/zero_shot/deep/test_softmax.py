@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from zslearn.zero_shot.deep.generators import softmax
-from zslearn.zero_shot.deep.generators.softmax import (
+from zslearn.zero_shot.deep import generators
+from zslearn.zero_shot.deep.generators import (
     fit_softmax,
     fit_softmax_by_steps,
     fit_softmaxes_by_steps,
@@ -71,13 +71,13 @@ def test_several_numbers_of_epochs_cost_one_fit(monkeypatch):
     rng = np.random.default_rng(0)
     parts = [rng.standard_normal((900, 3)) + mean for mean in (0.0, 0.5)]
     single = [fit_softmax_by_steps(parts, epochs) for epochs in (40, 2, 50)]
-    descents, descend = [], softmax.descend
+    descents, descend = [], generators.descend
 
     def counted(*given, **named):
         descents.append(given[3].epochs)
         return descend(*given, **named)
 
-    monkeypatch.setattr(softmax, "descend", counted)
+    monkeypatch.setattr(generators, "descend", counted)
     for got, wanted in zip(fit_softmaxes_by_steps(parts, [40, 2, 50]), single, strict=True):
         np.testing.assert_array_equal(got.coef, wanted.coef)
         np.testing.assert_array_equal(got.intercept, wanted.intercept)

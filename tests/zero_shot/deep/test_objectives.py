@@ -6,22 +6,23 @@ from scipy.stats import norm
 
 torch = pytest.importorskip("torch", reason="the extra deep (PyTorch) is not installed")
 
-from zslearn.zero_shot.deep.generators.adversarial import Rules, VariationalGame  # noqa: E402
-from zslearn.zero_shot.deep.generators.aligned import (  # noqa: E402
+from zslearn.zero_shot.deep.generator_training import (  # noqa: E402  # noqa: E402  # noqa: E402  # noqa: E402
     ALIGNMENT,
     CROSSING,
     DIVERGENCE,
     N_CODE,
     AlignedGame,
-)
-from zslearn.zero_shot.deep.generators.feedback import FeedbackGame  # noqa: E402
-from zslearn.zero_shot.deep.generators.networks import normal, start, xavier  # noqa: E402
-from zslearn.zero_shot.deep.generators.objectives import (  # noqa: E402
+    FeedbackGame,
+    Rules,
+    VariationalGame,
     critic_loss,
     kl_divergence,
     leaky,
+    normal,
+    start,
     wasserstein_distance,
     weighted_l1,
+    xavier,
 )
 
 

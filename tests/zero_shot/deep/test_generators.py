@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from zslearn.core.descent import forward
 from zslearn.core.threads import threads
@@ -14,47 +15,37 @@ torch = pytest.importorskip("torch", reason="the extra deep (PyTorch) is not ins
 
 from zslearn.zero_shot.deep import (  # noqa: E402
     CADAVAEClassifier,
+    CADAVAETraining,
     FCLSWGANClassifier,
+    FCLSWGANTraining,
     FVAEGANClassifier,
+    FVAEGANTraining,
+    GeneratorSearch,
     TFVAEGANClassifier,
+    TFVAEGANTraining,
 )
 
+SHORT = {
+    "learning_rate": 3e-3,
+    "n_steps": 300,
+    "n_synthetic": 20,
+    "softmax_epochs": 25,
+    "batch_size": 96,
+}
 QUICK = {
     "f-clswgan": FCLSWGANClassifier(
-        n_hidden=64,
-        learning_rate=3e-3,
-        n_critic=2,
-        classification=1.0,
-        n_steps=300,
-        n_synthetic=20,
-        softmax_epochs=25,
-        batch_size=96,
-        device="cpu",
+        n_hidden=64, training=FCLSWGANTraining(classification=1.0, **SHORT), device="cpu"
     ),
     "f-vaegan": FVAEGANClassifier(
-        n_hidden=64,
-        learning_rate=3e-3,
-        n_critic=2,
-        adversarial=1.0,
-        n_steps=300,
-        n_synthetic=20,
-        softmax_epochs=25,
-        batch_size=96,
-        device="cpu",
+        n_hidden=64, training=FVAEGANTraining(adversarial=1.0, **SHORT), device="cpu"
     ),
     "tf-vaegan": TFVAEGANClassifier(
-        n_hidden=64,
-        learning_rate=3e-3,
-        n_critic=2,
-        adversarial=1.0,
-        n_steps=300,
-        n_synthetic=20,
-        softmax_epochs=25,
-        batch_size=96,
-        device="cpu",
+        n_hidden=64, training=TFVAEGANTraining(adversarial=1.0, **SHORT), device="cpu"
     ),
     "cada-vae": CADAVAEClassifier(
-        epochs=40, learning_rate=5e-3, width=0.03, n_real=100, batch_size=24
+        training=CADAVAETraining(
+            epochs=40, learning_rate=5e-3, width=0.03, n_real=100, batch_size=24
+        )
     ),
 }
 every_method = pytest.mark.parametrize("name", QUICK)
@@ -76,9 +67,7 @@ def fitted(data):
     rows = data.rows(data.split("standard").seen)
     with threads(1):
         return {
-            name: clf.__class__(**{**clf.get_params(), "signatures": data.signatures}).fit(
-                data.X[rows], data.y[rows]
-            )
+            name: clone(clf).set_params(signatures=data.signatures).fit(data.X[rows], data.y[rows])
             for name, clf in QUICK.items()
         }
 
@@ -110,9 +99,8 @@ def test_seen_candidates_are_real_samples_and_described_anew_they_are_not(name, 
 
 @pytest.mark.parametrize("kind", ["WassersteinGame", "VariationalGame"])
 def test_numpy_synthesizes_what_torch_does(kind):
-    from zslearn.zero_shot.deep.generators import adversarial
-    from zslearn.zero_shot.deep.generators.f_clswgan import generated
-    from zslearn.zero_shot.deep.generators.f_vaegan import decoded
+    from zslearn.zero_shot.deep import generator_training as adversarial
+    from zslearn.zero_shot.deep.generator_methods import decoded, generated
 
     rng = np.random.default_rng(0)
     X, S = rng.random((6, 5), dtype=np.float32), rng.random((3, 4), dtype=np.float32)
@@ -131,8 +119,7 @@ def test_numpy_synthesizes_what_torch_does(kind):
 
 def fed_back():
     """A game of which every part is away from its start, and noise with a class."""
-    from zslearn.zero_shot.deep.generators.adversarial import Rules
-    from zslearn.zero_shot.deep.generators.feedback import FeedbackGame
+    from zslearn.zero_shot.deep.generator_training import FeedbackGame, Rules
 
     rng = np.random.default_rng(0)
     X, S = rng.random((6, 5), dtype=np.float32), rng.random((3, 4), dtype=np.float32)
@@ -145,8 +132,7 @@ def fed_back():
 
 
 def test_numpy_synthesizes_with_feedback_what_torch_does():
-    from zslearn.zero_shot.deep.generators.f_vaegan import decoded
-    from zslearn.zero_shot.deep.generators.tf_vaegan import synthesized_twice
+    from zslearn.zero_shot.deep.generator_methods import decoded, synthesized_twice
 
     game, Z = fed_back()
     s = game.S[0].numpy()
@@ -185,7 +171,7 @@ def test_feedback_is_trained_in_every_second_step():
 
 
 def test_numpy_encodes_what_torch_does():
-    from zslearn.zero_shot.deep.generators.aligned import AlignedGame
+    from zslearn.zero_shot.deep.generator_training import AlignedGame
 
     X, S = np.random.default_rng(0).random((2, 6, 5), dtype=np.float32)
     options = {"n_epochs": 1, "batch_size": 6, "learning_rate": 1e-3, "textbook_noise": True}
@@ -199,11 +185,18 @@ def test_numpy_encodes_what_torch_does():
 def test_length_and_number_come_from_classes_that_play_unseen_ones(data):
     rows = data.rows(data.split("standard").seen)
     clf = FCLSWGANClassifier(
-        data.signatures, n_hidden=32, learning_rate=3e-3, max_steps=40, n_checkpoints=2
+        data.signatures,
+        n_hidden=32,
+        training=FCLSWGANTraining(learning_rate=3e-3),
+        search=GeneratorSearch(max_steps=40, n_checkpoints=2),
     )
     clf.fit(data.X[rows], data.y[rows])
     assert clf.cv_results_["params"] == [
-        {"n_steps": steps, "n_synthetic": number, "softmax_epochs": epochs}
+        {
+            "training__n_steps": steps,
+            "training__n_synthetic": number,
+            "training__softmax_epochs": epochs,
+        }
         for steps in (20, 40)
         for number in (20, 60)
         for epochs in (5, 25)
@@ -220,9 +213,9 @@ def test_length_and_number_come_from_classes_that_play_unseen_ones(data):
 def test_stages_are_the_model_as_it_was(name, fitted, data):
     rows = data.rows(data.split("standard").seen)
     clf = fitted[name]
-    staged = clf.frozen().set_params(keep_stages=True)
+    staged = clf.frozen().set_params(search__keep_stages=True)
     if name != "cada-vae":
-        staged.set_params(max_steps=300, n_checkpoints=3)
+        staged.set_params(search__max_steps=300, search__n_checkpoints=3)
     staged.fit(data.X[rows], data.y[rows])
     assert len(staged.stages_) > 1
     wanted = clf.decision_function(data.X[:20], "unseen")
