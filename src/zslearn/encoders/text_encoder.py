@@ -119,11 +119,12 @@ class TextEncoder(Encoder):
         """Encode those texts of which the model does not remember the vectors."""
         recent = self.opened.recent
         known = recent.find(texts)
-        new = list(dict.fromkeys(text for text in texts if text not in known))
+        new = dict.fromkeys(text for text in texts if text not in known)
         if new:
-            vectors = np.concatenate(list(self.encode_blocks(new)))
-            recent.keep(new, vectors)
-            known |= dict(zip(new, vectors, strict=True))
+            ordered = sorted(new, key=len, reverse=True)  # those of like length need little padding
+            vectors = np.concatenate(list(self.encode_blocks(ordered)))
+            recent.keep(ordered, vectors)
+            known |= dict(zip(ordered, vectors, strict=True))
         return np.stack([known[text] for text in texts])
 
     def _finished(self, vectors: Vectors) -> Vectors:
@@ -139,8 +140,8 @@ class TextEncoder(Encoder):
             many = f"{len(cut)} texts are" if len(cut) > 1 else "One text is"
             warnings.warn(
                 f"{many} longer than the {self.opened.model.max_tokens} tokens the model reads; "
-                f"the rest is left out. The first begins {cut[0][:40]!r}. Shorten them, or give "
-                "several short texts per class.",
+                f"the rest is left out. The longest begins {max(cut, key=len)[:40]!r}. Shorten "
+                "them, or give several short texts per class.",
                 ZslearnWarning,
                 stacklevel=3,
             )
@@ -210,6 +211,7 @@ def describe_classes(
         signatures.dimensions,
         encoder=made.encoder,
         texts=made.texts,
+        phrases=made.phrases,
     )
 
 

@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn._files import PathLike, check_is_file, naming
+from zslearn._files import FOREIGN, PathLike, check_is_file, check_not_foreign, naming
 from zslearn.encoders.word_search import (
     Match,
     MatchedSignatures,
@@ -116,14 +116,10 @@ Wanted = Callable[[bytes], bool]
 MAX_DIMENSIONS = 100_000
 _FIRST_LINE = 1 << 20
 _FOREIGN = {
-    b"PK\x03\x04": "a zip archive; unpack it first",
+    **FOREIGN,
     b"\x80": "a pickle, which is never opened; save the vectors in word2vec's format",
-    b"BZh": "compressed by bzip2; unpack it first",
-    b"\xfd7zXZ": "compressed by xz; unpack it first",
+    b"bzh": "compressed by bzip2; unpack it first",
     b"\xba\x16\x4f\x2f": "a fastText model; take the .vec file that belongs to it",
-    b"\x89HDF": "an HDF5 file",
-    b"<!doctype": "a web page; download the file again",
-    b"<html": "a web page; download the file again",
 }
 
 
@@ -215,9 +211,7 @@ def _check_first_line(first: bytes) -> None:
     """Refuse an empty file and the kinds of file that are often given by mistake."""
     if not first:
         raise InvalidInputError("the file is empty.")
-    for magic, kind in _FOREIGN.items():
-        if first.lstrip().lower().startswith(magic.lower()):
-            raise InvalidInputError(f"this is {kind}.")
+    check_not_foreign(first[:16], _FOREIGN)
     if len(first) >= _FIRST_LINE:
         raise InvalidInputError("there is no line break in the first megabyte; not word vectors.")
     if b"\0" in first:

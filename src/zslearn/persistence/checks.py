@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from zslearn._files import first_line
 from zslearn._parameters import (
+    Group,
     Number,
     Whole,
     check_parameters,
@@ -21,6 +22,7 @@ from zslearn._parameters import (
     facts_of,
 )
 from zslearn._pipelines import features_of, last_step, steps_before
+from zslearn.core.magnitudes import LARGEST_LEARNED, is_moderate
 from zslearn.encoders.base import split_encoder
 from zslearn.exceptions import InvalidInputError
 from zslearn.persistence.trusted import estimator_name
@@ -82,8 +84,6 @@ def _check_bins(model: Any) -> None:
         raise InvalidInputError("the bins do not fit together")
 
 
-# Products of a few larger numbers overflow, and answers are NaN without a word.
-_LARGEST = {np.dtype(np.float64): 1e75, np.dtype(np.float32): 1e18, np.dtype(np.float16): 6e4}
 _TRIAL_CANDIDATES = 8
 _MOST_FEATURES = 2**24
 
@@ -116,7 +116,10 @@ def check_answers(model: Any) -> None:
 def _check_chosen(model: Any) -> None:
     """Refuse a value learned for a parameter, such as lam_ for lam, that the parameter forbids."""
     declared = _declared(type(model))
-    for name, constraint in constraints_of(type(model)).items():
+    constraints = constraints_of(type(model))
+    for group in [one for one in constraints.values() if isinstance(one, Group)]:
+        constraints |= constraints_of(group.kind)
+    for name, constraint in constraints.items():
         value = vars(model).get(f"{name}_")
         if value is None or f"{name}_" in declared or constraint.allows(value):
             continue
@@ -184,11 +187,9 @@ def _check_shape(name: str, value: Any, declared: list[str], sizes: dict[str, in
 
 def _check_numbers(name: str, value: Any) -> None:
     value = value.data if sparse.issparse(value) else value
-    largest = _LARGEST.get(getattr(value, "dtype", None))
-    if largest is None:
+    if getattr(value, "dtype", None) not in LARGEST_LEARNED:
         raise InvalidInputError(f"{name} must hold floating-point numbers")
-    # NaN fails every comparison, and so is found by the same two passes.
-    if value.size and not -largest <= value.min() <= value.max() <= largest:
+    if not is_moderate(value):
         raise InvalidInputError(f"{name} holds numbers that are not finite, or too large")
 
 
@@ -199,7 +200,6 @@ def _check_classes(model: Any) -> None:
         return
     if not isinstance(table, Signatures):
         raise InvalidInputError("signatures_ is no table of signatures")
-    _check_numbers("signatures_", table.vectors)
     classes = model.seen_classes_
     if not (len(classes) and (classes[:-1] < classes[1:]).all()):
         raise InvalidInputError("seen_classes_ must be one or more, in order")

@@ -39,6 +39,7 @@ from zslearn.persistence.trusted import (
     record_name,
 )
 from zslearn.signatures import Signatures
+from zslearn.signatures.files import phrases_in
 from zslearn.zero_shot.inputs import as_signatures
 
 TENSOR_KINDS = KINDS.keys()
@@ -167,6 +168,17 @@ class Encoder:
             "dimensions": list(value.dimensions),
             "blocks": [[name, part.start, part.stop] for name, part in value.blocks.items()],
             **_wording(value),
+            **self._phrases(value, where),
+        }
+
+    def _phrases(self, table: Signatures, where: str) -> dict[str, Any]:
+        """Encode the phrases of classes, with the vectors of all in one array."""
+        if not table.phrases:
+            return {}
+        vectors = np.concatenate([told.vectors for told in table.phrases.values()])
+        return {
+            "phrases": [[name, list(told.words)] for name, told in table.phrases.items()],
+            "phrase_vectors": self.encode(vectors, f"{where}.phrase_vectors"),
         }
 
     def _sparse(self, value: Any, where: str) -> Any:
@@ -323,7 +335,7 @@ class Decoder:
     def _signatures(self, node: Any) -> Signatures:
         blocks = {name: slice(start, stop) for name, start, stop in node["blocks"]}
         names, vectors = self.decode(node["names"]), self.decode(node["vectors"])
-        texts = dict(node.get("texts", ()))
+        texts, phrases = dict(node.get("texts", ())), node.get("phrases", ())
         table = Signatures(
             names,
             vectors,
@@ -331,6 +343,7 @@ class Decoder:
             blocks=blocks,
             encoder=node.get("encoder"),
             texts=texts,
+            phrases=phrases_in(phrases, self.decode(node.get("phrase_vectors"))),
         )
         if table.vectors.dtype != vectors.dtype or table.names.dtype != names.dtype:
             raise InvalidInputError("the signatures are stored in another type than save writes")
@@ -354,6 +367,8 @@ class Decoder:
         parameters = self._attributes(node["parameters"])
         if kind.__module__.startswith("zslearn."):  # an older file knows nothing of newer ones
             parameters = {**getattr(kind, "newer_parameters", {}), **parameters}
+            if hasattr(kind, "newest_parameters"):
+                parameters = kind.newest_parameters(parameters)
         _check_version(kind, node, parameters)
         if RETIRED_PARAMETERS.get(node["class"]) in parameters:
             raise InvalidInputError(f"its {kind.__name__} is of a form that is gone; fit it again")
@@ -554,6 +569,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     MissingFileError
         If there is no such file.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidTypeError(f"load takes the path of a file; got {type(path).__name__}.")
     document, tensors = read(path)
     try:
         if not isinstance(document, dict) or document.get("kind") != "estimator":

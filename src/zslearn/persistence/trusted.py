@@ -64,6 +64,22 @@ FUNCTIONS = {
 }
 # Dataclasses and named tuples that fitted estimators hold.
 RECORDS = {
+    **{
+        name: f"zslearn.zero_shot.deep:{name}"
+        for name in (
+            "AutoencoderSearch",
+            "AutoencoderTraining",
+            "CADAVAETraining",
+            "Checkpoints",
+            "ClosedFormStart",
+            "ConvTraining",
+            "FCLSWGANTraining",
+            "FVAEGANTraining",
+            "GeneratorSearch",
+            "Search",
+            "TFVAEGANTraining",
+        )
+    },
     "Adaptation": "zslearn.zero_shot.teaching:Adaptation",
     "Evidence": "zslearn.zero_shot.teaching:Evidence",
     "Expectation": "zslearn.zero_shot.expectation:Expectation",

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from zslearn.core.rows import unmasked
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, did_you_mean
+from zslearn.signatures.phrases import Phrases
 
 FloatArray = NDArray[np.float64]
 
@@ -32,7 +34,9 @@ def label_list(labels: Any) -> list[Any]:
         raise InvalidInputError(
             f"Expected labels of shape (n_labels,); got shape {labels.shape}. Use ravel()."
         )
-    values: list[Any] = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    if hasattr(labels, "tolist"):
+        labels = unmasked(labels, "the labels").tolist()
+    values: list[Any] = list(labels)
     nested = {kind for kind in set(map(type, values)) if kind.__hash__ is None}
     if nested:
         label = next(label for label in values if type(label) in nested)
@@ -74,6 +78,7 @@ def checked_names(names: Iterable[Any]) -> NDArray[Any]:
 
 def checked_vectors(vectors: ArrayLike, labels: Sequence[object]) -> FloatArray:
     """Return a float64 copy of shape (n_classes, n_dimensions)."""
+    vectors = unmasked(vectors, "vectors")
     try:
         values = np.asarray(vectors)
     except ValueError as error:
@@ -183,6 +188,29 @@ def checked_texts(texts: Any, labels: Sequence[object]) -> dict[Any, tuple[str, 
     }
     for given in found.values():
         check_text(given, "text of a class")
+    return found
+
+
+def checked_phrases(
+    phrases: Any, labels: Sequence[object], n_dimensions: int
+) -> dict[Any, Phrases]:
+    """Return the phrases of classes and their vectors, read-only."""
+    if not isinstance(phrases, Mapping):
+        raise InvalidTypeError(f"phrases must be {{class: Phrases}}; got {type(phrases).__name__}.")
+    strange = set(phrases) - set(labels)
+    if strange:
+        raise InvalidInputError(f"phrases names {strange.pop()!r}, which is none of the classes.")
+    found = {}
+    for name, (words, vectors) in phrases.items():
+        check_text(words, "phrase of a class")
+        rows = np.array(vectors, dtype=np.float32)
+        if rows.shape != (len(words), n_dimensions) or not np.isfinite(rows).all():
+            raise InvalidInputError(
+                f"Class {name!r} has {len(words)} phrases, which need as many finite vectors of "
+                f"length {n_dimensions}; got an array of shape {rows.shape}."
+            )
+        rows.flags.writeable = False
+        found[name] = Phrases(tuple(words), rows)
     return found
 
 

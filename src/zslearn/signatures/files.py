@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from zslearn._files import PathLike, first_line, guarded_cell, replacing, unguarded_cell
 from zslearn._tables import Table, check_spelled_once, is_missing, read_table
 from zslearn.exceptions import InvalidInputError
+from zslearn.signatures.phrases import Phrases
 
 FloatArray = NDArray[np.float64]
 #: Names, vectors, dimensions (None without a header) and notes.
@@ -141,12 +142,23 @@ def read_npz(
     return arrays["names"], arrays["vectors"], dimensions, parts
 
 
-def wording_of(encoder: Mapping[str, Any] | None, texts: Mapping[Any, Sequence[str]]) -> str:
-    """Return in JSON which encoder made a table and from which texts; nothing without them."""
-    if encoder is None and not texts:
-        return ""
-    pairs = [[name, list(given)] for name, given in texts.items()]
-    return json.dumps({"encoder": None if encoder is None else dict(encoder), "texts": pairs})
+def wording_of(
+    encoder: Mapping[str, Any] | None,
+    texts: Mapping[Any, Sequence[str]],
+    phrases: Mapping[Any, Phrases],
+) -> dict[str, Any]:
+    """Return which encoder made a table, from which texts, and what can be left out of them."""
+    if encoder is None and not texts and not phrases:
+        return {}
+    named = {
+        "encoder": None if encoder is None else dict(encoder),
+        "texts": [[name, list(given)] for name, given in texts.items()],
+        "phrases": [[name, list(told.words)] for name, told in phrases.items()],
+    }
+    found: dict[str, Any] = {"wording": np.array(json.dumps(named))}
+    if phrases:
+        found["phrase_vectors"] = np.concatenate([told.vectors for told in phrases.values()])
+    return found
 
 
 def _wording(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
@@ -155,9 +167,38 @@ def _wording(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
         return {}
     try:
         stored = json.loads(str(arrays["wording"]))
-        return {"encoder": stored["encoder"], "texts": dict(stored["texts"])}
-    except (ValueError, TypeError, LookupError) as error:
+        phrases = phrases_in(stored.get("phrases", ()), arrays.get("phrase_vectors"))
+        parts = {"encoder": stored["encoder"], "texts": dict(stored["texts"])}
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise InvalidInputError(f"The archive is damaged ({first_line(error)}).") from error
+    return parts | {"phrases": phrases}
+
+
+def phrases_in(
+    named: Sequence[Sequence[Any]], vectors: NDArray[np.float32] | None
+) -> dict[Any, Phrases]:
+    """Return the phrases of classes from a list of names and words, and the vectors of all.
+
+    Parameters
+    ----------
+    named : sequence of (label, sequence of str)
+        Classes and their phrases.
+    vectors : ndarray of shape (n_phrases, n_dimensions) or None
+        One after the other; None where there are no phrases.
+
+    Returns
+    -------
+    dict of label to Phrases
+    """
+    sizes = [len(words) for _, words in named]
+    if vectors is None or np.ndim(vectors) != 2 or len(vectors) != sum(sizes):
+        if not sizes:
+            return {}
+        raise InvalidInputError("the phrases of the classes do not fit their vectors.")
+    parts = np.split(vectors, np.cumsum(sizes)[:-1]) if sizes else []
+    return {
+        name: Phrases(tuple(words), part) for (name, words), part in zip(named, parts, strict=True)
+    }
 
 
 def write_npz(
@@ -166,14 +207,13 @@ def write_npz(
     vectors: FloatArray,
     dimensions: Sequence[str],
     blocks: Mapping[str, slice],
-    wording: str = "",
+    **wording: Any,
 ) -> None:
     """Write plain arrays only, so that reading needs no pickle."""
-    more: dict[str, Any] = {"wording": np.array(wording)} if wording else {}
     with replacing(path) as file:
         np.savez(
             file,
-            **more,
+            **wording,
             names=names,
             vectors=vectors,
             dimensions=np.array(dimensions),

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import string
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn._parameters import check_flags
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, did_you_mean
 from zslearn.signatures.checks import label_list, listed
+from zslearn.signatures.phrases import MOST_CLASSES, Phrases, versions_without
 
 if TYPE_CHECKING:
     from zslearn.signatures.table import Signatures
@@ -38,6 +41,7 @@ class NewClasses:
         *,
         templates: str | Sequence[str] = "{}",
         names: bool = True,
+        phrases: bool | None = None,
     ) -> Signatures:
         """Make a table from descriptions or names with a text encoder.
 
@@ -61,6 +65,9 @@ class NewClasses:
         names : bool, default=True
             Whether the name of a class counts beside its texts. Names that are no words, such as
             ``7`` or ``"n02391049"``, never do.
+        phrases : bool, optional
+            Whether every class is encoded without each of its phrases as well, which classifiers
+            then give as reasons; at most 12 per class. By default for up to 500 classes.
 
         Returns
         -------
@@ -76,6 +83,7 @@ class NewClasses:
         >>> Signatures.from_texts(texts, encoder)
         Signatures(2 classes × 64 dimensions: zebra, otter)
         """
+        check_flags(names=names)
         if not isinstance(texts, Mapping):
             raise InvalidTypeError(
                 f"from_texts takes {{class: text or texts}}; got {type(texts).__name__}. For "
@@ -98,6 +106,12 @@ class NewClasses:
         vectors = found[: len(labels)]
         both = vectors[spoken] + found[len(labels) :]
         vectors[spoken] = unit_length(both, np.array(labels)[spoken], {})
+        told = {}
+        if phrases or (phrases is None and len(given) <= MOST_CLASSES):
+            said = {labels[row]: spell_out(labels[row]) for row in spoken}
+            every = [text for group in groups for text in group]
+            known = dict(zip(every, np.split(units, len(every)), strict=True))
+            told = _told_phrases(given, said, known, encoder, frames)
         identity = getattr(encoder, "identity", None)
         made = cls(  # type: ignore[call-arg]
             labels,
@@ -105,6 +119,7 @@ class NewClasses:
             _titles(getattr(encoder, "get_feature_names_out", None)),
             encoder=None if identity is None else identity.as_dict(),
             texts=given,
+            phrases=told,
         )
         return made  # type: ignore[return-value]
 
@@ -148,7 +163,7 @@ class NewClasses:
         row = self[known].copy()
         for dimension, value in {**(changes or {}), **values}.items():
             row[self._column(dimension)] = _number(dimension, value)
-        return self._replace(names=[name], vectors=row[None])
+        return self._replace(names=[name], vectors=row[None], phrases={})
 
     def mix(self, weights: Mapping[Any, float], *, name: Any) -> Signatures:
         """Return the row of a new class: the weighted mean of known classes.
@@ -179,7 +194,7 @@ class NewClasses:
                 f"{dict(weights)}."
             )
         row = (shares / shares.sum()) @ np.stack([self[label] for label in weights])
-        return self._replace(names=[name], vectors=row[None])
+        return self._replace(names=[name], vectors=row[None], phrases={})
 
     def _column(self, dimension: str) -> int:
         """Return the position of a dimension, or name the closest one."""
@@ -237,6 +252,43 @@ def _adds(name: Any, texts: Sequence[str]) -> bool:
         return False
     spoken = spell_out(name).casefold()
     return all(spell_out(text).casefold() != spoken for text in texts)
+
+
+def _told_phrases(
+    given: Mapping[Any, Sequence[str]],
+    said: Mapping[Any, str],
+    known: dict[str, FloatArray],
+    encoder: Any,
+    frames: Sequence[str],
+) -> dict[Any, Phrases]:
+    """Encode every class without each of its phrases; `known` has unit vectors by text."""
+    versions = {name: versions_without(texts, said.get(name)) for name, texts in given.items()}
+    every = [text for group in versions.values() for one in group for text in one.every]
+    new = [text for text in dict.fromkeys(every) if text not in known]
+    if new:
+        with warnings.catch_warnings():  # of their length, which was said of the whole texts
+            warnings.simplefilter("ignore")
+            encoded = _encoded(encoder, [frame.format(text) for text in new for frame in frames])
+        known |= dict(zip(new, np.split(_or_zeros(encoded), len(new)), strict=True))
+    told = {}
+    for name, group in versions.items():
+        found = {}
+        for one in group:
+            # As for the class itself: the direction of all texts, and of it and the name.
+            parts = [one.texts, () if one.name is None else (one.name,)]
+            means = [np.vstack([known[text] for text in part]).mean(0) for part in parts if part]
+            row = _or_zeros(_or_zeros(np.stack(means)).sum(axis=0, keepdims=True))[0]
+            if row.any():
+                found[one.phrase] = row
+        if found:
+            told[name] = Phrases(tuple(found), np.stack([*found.values()]).astype(np.float32))
+    return told
+
+
+def _or_zeros(vectors: FloatArray) -> FloatArray:
+    """Bring rows to unit length; zeros stay."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0))
 
 
 def _checked_templates(templates: str | Sequence[str]) -> list[str]:

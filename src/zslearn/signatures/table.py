@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._files import naming
+from zslearn._parameters import check_flags
 from zslearn.exceptions import (
     ImmutableError,
     InvalidInputError,
@@ -24,6 +25,7 @@ from zslearn.exceptions import (
 )
 from zslearn.signatures import checks, files, frames
 from zslearn.signatures.new_classes import NewClasses, unit_length
+from zslearn.signatures.phrases import Phrases
 
 Label = str | int
 FloatArray = NDArray[np.float64]
@@ -53,6 +55,9 @@ class Signatures(NewClasses):
         can then be given by a text.
     texts : mapping of label to sequence of str, default=None
         The texts of classes; some may have none.
+    phrases : mapping of label to Phrases, default=None
+        What can be left out of the texts of a class, and the vectors without it, as `from_texts`
+        makes them.
 
     Attributes
     ----------
@@ -68,6 +73,8 @@ class Signatures(NewClasses):
         Identity of the text encoder that made the vectors; None if another thing did.
     texts : mapping of label to tuple of str
         The texts the vectors were made from, read-only.
+    phrases : mapping of label to Phrases
+        Parts of these texts, and what a class would be without them, read-only.
 
     Examples
     --------
@@ -91,6 +98,7 @@ class Signatures(NewClasses):
         "dimensions",
         "encoder",
         "names",
+        "phrases",
         "texts",
         "vectors",
     )
@@ -101,6 +109,7 @@ class Signatures(NewClasses):
     blocks: Mapping[str, slice]
     encoder: Mapping[str, Any] | None
     texts: Mapping[Label, tuple[str, ...]]
+    phrases: Mapping[Label, Phrases]
     _row_of: dict[Label, int]
     _in_order: tuple[NDArray[Any], NDArray[np.intp]]
 
@@ -113,6 +122,7 @@ class Signatures(NewClasses):
         blocks: Mapping[str, slice] | None = None,
         encoder: Mapping[str, Any] | None = None,
         texts: Mapping[Any, Sequence[str]] | None = None,
+        phrases: Mapping[Any, Phrases] | None = None,
     ) -> None:
         checked = checks.checked_names(names)
         labels = checked.tolist()
@@ -126,6 +136,9 @@ class Signatures(NewClasses):
             "blocks": MappingProxyType(_checked_blocks(blocks, len(columns))),
             "encoder": checks.checked_encoder(encoder),
             "texts": MappingProxyType(checks.checked_texts(texts or {}, labels)),
+            "phrases": MappingProxyType(
+                checks.checked_phrases(phrases or {}, labels, matrix.shape[1])
+            ),
             "_row_of": {label: row for row, label in enumerate(labels)},
         }
         for array in (checked, matrix):
@@ -180,6 +193,7 @@ class Signatures(NewClasses):
             Read the names as integers; a CSV file cannot distinguish the class ``7`` from
             ``"7"``, and keeps no blocks. `from_npz` does both, ten times as fast.
         """
+        check_flags(int_names=int_names)
         with naming(path):
             names, vectors, dimensions, _ = files.read_classes(path, int_names=int_names)
             return cls(names, vectors, dimensions)
@@ -213,8 +227,8 @@ class Signatures(NewClasses):
 
     def to_npz(self, path: str | os.PathLike[str]) -> None:
         """Write everything, blocks too, as an uncompressed ``.npz`` file that needs no pickle."""
-        wording = files.wording_of(self.encoder, self.texts)
-        files.write_npz(path, self.names, self.vectors, self.dimensions, self.blocks, wording)
+        wording = files.wording_of(self.encoder, self.texts, self.phrases)
+        files.write_npz(path, self.names, self.vectors, self.dimensions, self.blocks, **wording)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame: index = classes, columns = dimensions."""
@@ -320,7 +334,9 @@ class Signatures(NewClasses):
         """
         self.index_of(list(mapping))
         texts = {mapping.get(name, name): given for name, given in self.texts.items()}
-        return self._replace(names=[mapping.get(name, name) for name in self], texts=texts)
+        phrases = {mapping.get(name, name): told for name, told in self.phrases.items()}
+        names = [mapping.get(name, name) for name in self]
+        return self._replace(names=names, texts=texts, phrases=phrases)
 
     def append(self, other: Signatures | Mapping[Any, Any]) -> Signatures:
         """Return the table with new classes added at the end.
@@ -345,6 +361,13 @@ class Signatures(NewClasses):
             names=[*self, *other],
             vectors=np.concatenate([self.vectors, other.vectors[:, columns]]),
             texts={**self.texts, **other.texts},
+            phrases={
+                **self.phrases,
+                **{
+                    name: told._replace(vectors=told.vectors[:, columns])
+                    for name, told in other.phrases.items()
+                },
+            },
         )
 
     def join(
@@ -428,9 +451,12 @@ class Signatures(NewClasses):
             center, spread = measure(self.vectors[rows])
             with np.errstate(over="ignore"):  # the new table names a class that overflows
                 # A text that is encoded later would not be on this scale.
-                return self._replace(vectors=(self.vectors - center) / spread, encoder=None)
+                scaled = (self.vectors - center) / spread
+                return self._replace(vectors=scaled, encoder=None, phrases={})
         blocks = self.blocks if how == "l2-block" else {}
-        return self._replace(vectors=unit_length(self.vectors, self.names, blocks))
+        # Phrases are those of vectors of unit length, which texts have already.
+        phrases = self.phrases if len(blocks) < 2 else {}
+        return self._replace(vectors=unit_length(self.vectors, self.names, blocks), phrases=phrases)
 
     def _replace(self, **changes: Any) -> Signatures:
         """Return the table with some of its parts replaced."""
@@ -439,9 +465,11 @@ class Signatures(NewClasses):
             "vectors": self.vectors,
             "encoder": self.encoder,
             "texts": self.texts,
+            "phrases": self.phrases,
         } | changes
         kept = set(checks.label_list(parts["names"]))
-        parts["texts"] = {name: given for name, given in parts["texts"].items() if name in kept}
+        for part in ("texts", "phrases"):
+            parts[part] = {name: given for name, given in parts[part].items() if name in kept}
         return Signatures(**parts, dimensions=self.dimensions, blocks=self.blocks)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -462,7 +490,7 @@ class Signatures(NewClasses):
     def __reduce__(self) -> tuple[Any, ...]:
         encoder = None if self.encoder is None else dict(self.encoder)
         parts = (self.names, self.vectors, self.dimensions, dict(self.blocks))
-        return _rebuild, (*parts, encoder, dict(self.texts))
+        return _rebuild, (*parts, encoder, dict(self.texts), dict(self.phrases))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Signatures):
@@ -497,9 +525,11 @@ def _rebuild(
     blocks: dict[str, slice],
     encoder: dict[str, Any] | None = None,
     texts: dict[Any, tuple[str, ...]] | None = None,
+    phrases: dict[Any, Phrases] | None = None,
 ) -> Signatures:
     """Rebuild a table in another process."""
-    return Signatures(names, vectors, dimensions, blocks=blocks, encoder=encoder, texts=texts)
+    more: dict[str, Any] = {"encoder": encoder, "texts": texts, "phrases": phrases}
+    return Signatures(names, vectors, dimensions, blocks=blocks, **more)
 
 
 def _checked_blocks(blocks: Mapping[str, slice] | None, n_dimensions: int) -> dict[str, slice]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from zslearn.zero_shot.base import ZeroShotMethod as ZeroShotMethod
     from zslearn.zero_shot.calibration import CalibratedStacking as CalibratedStacking
     from zslearn.zero_shot.explanation import Explanation as Explanation
+    from zslearn.zero_shot.explanation import Reason as Reason
     from zslearn.zero_shot.legacy import LegacyAwA as LegacyAwA
     from zslearn.zero_shot.legacy import LegacyCUB as LegacyCUB
     from zslearn.zero_shot.legacy import LegacyImNet2 as LegacyImNet2
@@ -55,6 +56,7 @@ _PLACES = {
     "CalibratedStacking": "calibration",
     "Explanation": "explanation",
     "Ranking": "recognizer",
+    "Reason": "explanation",
     "Recognizer": "recognizer",
     "ZeroShotClassifier": "base",
     "ZeroShotMethod": "base",

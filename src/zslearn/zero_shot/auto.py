@@ -28,12 +28,10 @@ from zslearn._optional import require
 from zslearn._parameters import (
     Constraint,
     Either,
-    Instance,
     Number,
     Seed,
     Whole,
     check_parameters,
-    check_value,
 )
 from zslearn._pipelines import (
     features_of,
@@ -46,13 +44,14 @@ from zslearn._pipelines import (
 from zslearn._progress import progress_bar, report
 from zslearn.core.fitting import fit_method
 from zslearn.core.threads import map_in_order, n_threads
-from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnWarning
+from zslearn.exceptions import UnknownClassError, ZslearnWarning
 from zslearn.model_selection import Choice, ClassKFold
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import ZeroShotClassifier, remedy
 from zslearn.zero_shot.calibration import CalibratedStacking
 from zslearn.zero_shot.expectation import (
     Expectation,
+    Expecting,
     FoldRanks,
     choose_member,
     class_table,
@@ -70,7 +69,15 @@ from zslearn.zero_shot.held_out import (
 from zslearn.zero_shot.inputs import SIGNATURES, as_signatures, refuses_sample_weight
 from zslearn.zero_shot.portfolio import MAX_NARROW, MEMBERS, members_of, sized
 from zslearn.zero_shot.registry import RECOMMENDED
-from zslearn.zero_shot.scoring import Biased, Calibration, Delegate, InputGuard, Scorer, Stepped
+from zslearn.zero_shot.scoring import (
+    REJECT_LABEL,
+    Biased,
+    Calibration,
+    Delegate,
+    InputGuard,
+    Scorer,
+    Stepped,
+)
 from zslearn.zero_shot.search import even_rows, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
 from zslearn.zero_shot.teaching import Teachable, taught_method
@@ -101,7 +108,7 @@ ENCODER = Either(
 )
 
 
-class AutoZeroShotClassifier(Teachable, ZeroShotClassifier):
+class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
     """Judge a few methods on held-out seen classes, fit the best of them, and calibrate it.
 
     Members of the portfolio are methods, most behind a preparation of the features. Folds hold out
@@ -187,9 +194,7 @@ class AutoZeroShotClassifier(Teachable, ZeroShotClassifier):
     cv: int | str | None = parameter(default="auto", allowed=Either("auto", None, Whole(2)))
     max_rows: int = parameter(default=DEFAULT_ROWS, allowed=Whole(1))
     max_rejected: float = parameter(default=0.05, allowed=Number(least=0, below=1))
-    reject_label: str | int | None = parameter(
-        default=None, allowed=Either(None, Instance(str, "a text"), Whole(-(2**31)))
-    )
+    reject_label: str | int | None = parameter(default=None, allowed=REJECT_LABEL)
     time_budget: float | None = parameter(default=None, allowed=Either(None, Number(above=0)))
     random_state: int | None = parameter(default=0, allowed=Seed())
     verbose: int = parameter(default=0, allowed=Whole(0))
@@ -288,32 +293,11 @@ class AutoZeroShotClassifier(Teachable, ZeroShotClassifier):
         self.estimator_.add_classes(new)
         return self
 
-    def expected_accuracy(self, n_unseen: int, *, among: str = "unseen") -> Expectation:
-        """Return the accuracy to expect on samples of another number of unseen classes.
-
-        Parameters
-        ----------
-        n_unseen : int
-            At least 2. Beyond the candidates of a fold, the interval ends where it does for
-            as many as these, since more candidates never help.
-        among : {"unseen", "all"}, default="unseen"
-            Whether the unseen classes alone are candidates, or the seen ones as well.
-
-        Returns
-        -------
-        Expectation
-        """
-        check_is_fitted(self)
-        if not self.ranks_:
-            raise InvalidInputError(
-                "nothing was judged on held-out classes, so there is nothing to expect. Fit at "
-                "least four seen classes, and leave cv and time_budget as they are."
-            )
-        check_value("n_unseen", n_unseen, Whole(2))
-        check_value("among", among, Either("unseen", "all"))
-        return expect(
-            self.ranks_[among], n_unseen, too_high=self.optimism_, learned=self.rows_learned_
-        )
+    def _with_table(self, signatures: Signatures) -> AutoZeroShotClassifier:
+        twin = copy.copy(self)
+        inner = self.estimator_.with_signatures(signatures)
+        twin.pipeline_ = replaced_last_step(self.pipeline_, inner)
+        return twin
 
     def scorer(self) -> Scorer:
         """Return the scorer of the member taken, behind its preparation and less the bias."""
@@ -437,7 +421,7 @@ class AutoZeroShotClassifier(Teachable, ZeroShotClassifier):
             self.optimism_ = optimism(accuracies, able.index(taken))
             self.ranks_ = {
                 "unseen": taken.ranks,
-                "all": [ranks_of(one, bias) for one in taken.held_out],
+                "all": [one.ranks(bias) for one in taken.held_out],
             }
             self.expected_accuracy_ = self.expected_accuracy(task.n_unseen)
             self._warn_if_near_chance(task.accuracies([taken]))
@@ -475,17 +459,6 @@ def vectors_of(encoder: Any, X: Any) -> Any:
     if encoder is None or sparse.issparse(X) or (kind in "fiu" and X.ndim == 2):
         return X
     return encoder.fit().transform(X)
-
-
-def ranks_of(fold: HeldOut, gamma: float | None = None) -> FoldRanks:
-    """Rank the samples of pseudo-unseen classes among these, or among all classes less a bias."""
-    rows, unseen = np.isin(fold.y, fold.unseen), fold.unseen
-    scores, column = fold.scores(unseen)[rows], np.searchsorted(unseen, fold.y[rows])
-    lost = None
-    if gamma is not None and len(fold.seen):
-        own = scores[np.arange(len(column)), column]
-        lost = fold.scores(fold.seen)[rows].max(axis=1) - gamma > own
-    return FoldRanks.of(scores, column, np.searchsorted(fold.classes, unseen), lost)
 
 
 @dataclass(frozen=True)
@@ -668,7 +641,7 @@ def _judge_fold(
     fold = held_out_by(fitted, X, y, task.candidates, unit=unit, n_unseen=n_unseen)
     _finite(fold.scores(fold.unseen))
     # The learned confidence goes by scores alone, which every member has.
-    return ranks_of(fold), [replace(fold, ratios=lambda: None)]
+    return fold.ranks(), [replace(fold, ratios=lambda: None)]
 
 
 def _finite(scores: NDArray) -> NDArray:

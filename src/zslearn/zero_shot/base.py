@@ -21,6 +21,7 @@ from zslearn._parameters import Constraint, Either, check_parameters
 from zslearn._pipelines import last_step
 from zslearn.core.fitting import fit_method
 from zslearn.core.learner import MomentLearner
+from zslearn.core.magnitudes import check_not_vanishing, check_signatures
 from zslearn.core.nearest import SCORE_BYTES, well_scaled
 from zslearn.core.rows import (
     LazyRows,
@@ -28,6 +29,9 @@ from zslearn.core.rows import (
     are_equal,
     is_small_finite_array,
     plain_labels,
+    row_pieces,
+    unmasked,
+    warn_if_shuffled,
 )
 from zslearn.core.threads import ForkSafeLock
 from zslearn.exceptions import (
@@ -46,9 +50,8 @@ from zslearn.zero_shot.inputs import (
     as_rows,
     as_signatures,
     check_features,
-    half_to_float32,
+    plain_features,
     refuses_sample_weight,
-    warn_if_shuffled,
 )
 from zslearn.zero_shot.recognizer import Facts, Recognizer
 from zslearn.zero_shot.scoring import (
@@ -292,7 +295,7 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if candidates is None or isinstance(candidates, str):
             return self._classes_of_setting("all" if candidates is None else candidates)
-        names = np.array(candidates)
+        names = np.array(unmasked(candidates, "candidates"))
         if names.ndim != 1 or len(names) == 0:
             raise InvalidInputError(
                 f"candidates must be {_SETTINGS} or a list of class names; got {candidates!r}."
@@ -330,11 +333,28 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
         -------
         float
             Mean over the classes in `y` of the share of their samples that is right.
+
+        Raises
+        ------
+        UnknownClassError
+            If a class in `y` has no signature, as a misspelt one.
+        InvalidInputError
+            If a class in `y` is not among the candidates and so could never be right.
         """
         check_is_fitted(self)
+        warn_if_shuffled(X, y, stacklevel=3)
         truth = np.asarray(plain_labels(y))
-        allowed = self._setting_of(truth) if candidates is None else candidates
-        return per_class_accuracy(truth, self.predict(X, allowed), sample_weight=sample_weight)
+        present = np.unique(truth)
+        self._check_known(present, "Correct the label or add the class by add_classes.")
+        names = self.candidate_names(self._setting_of(truth) if candidates is None else candidates)
+        never = np.setdiff1d(present, names)
+        if len(never):
+            raise InvalidInputError(
+                f"y holds class {never[0]!s}, which is none of the {len(names)} candidates and so "
+                "could never be right. Add it to candidates, or leave out its samples."
+            )
+        answers = self.predict(X, names.tolist())
+        return per_class_accuracy(truth, answers, sample_weight=sample_weight)
 
     def add_classes(self, new: Signatures | Mapping[Any, ArrayLike]) -> Self:
         """Make new classes predictable by their signatures; nothing is fitted again.
@@ -364,6 +384,36 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
         with _growing:
             self.__dict__["signatures_"] = self.signatures_.append(rows)
         return self
+
+    def with_signatures(self, signatures: Signatures) -> Self:
+        """Return a fitted copy that answers with the classes of another table.
+
+        Parameters
+        ----------
+        signatures : Signatures
+            All classes that can be predicted, those of the training among them, with the same
+            dimensions. What was learned stays, and is shared with this classifier.
+
+        Returns
+        -------
+        ZeroShotClassifier
+            The same kind, fitted.
+        """
+        check_is_fitted(self)
+        if self.signatures is None or signatures.dimensions != self.signatures_.dimensions:
+            raise InvalidInputError(
+                "the table of a fitted classifier can be exchanged for one with the same "
+                f"dimensions; got {signatures!r}."
+            )
+        missing = [name for name in self.seen_classes_.tolist() if name not in signatures]
+        if missing:
+            raise UnknownClassError(missing, list(signatures), "Training classes stay in it.")
+        return self._with_table(signatures)
+
+    def _with_table(self, signatures: Signatures) -> Self:
+        twin = copy.copy(self)
+        twin.__dict__["signatures_"] = signatures
+        return twin
 
     def encode(self, X: Any) -> NDArray:
         """Return the semantics of samples: one estimate per dimension of the signatures.
@@ -411,7 +461,6 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
 
     def _setting_of(self, y: NDArray) -> str:
         """Infer the setting from true classes; warn where another one is possible."""
-        self._check_known(np.unique(y), "Correct the label or add the class by add_classes.")
         setting = "all" if np.isin(y, self.seen_classes_).any() else "unseen"
         if len(self.classes_) > len(self.seen_classes_):
             some = "some" if setting == "all" else "none"
@@ -465,7 +514,7 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
         warn_if_shuffled(X, y)
         X, labels = validate_data(
             self,
-            half_to_float32(X),
+            plain_features(X),
             plain_labels(y),
             reset=reset,
             accept_sparse="csr",
@@ -730,6 +779,8 @@ class ZeroShotMethod(ZeroShotClassifier):
     def _set_classes(self, rows: Any, labels: NDArray) -> NDArray[np.intp]:
         """Begin a fit: set the seen classes and return the index of each sample's."""
         self._warn_if_constant(are_equal(rows))
+        if self.feature_norm is None:
+            check_not_vanishing(row_pieces(rows))
         self.seen_classes_, index = np.unique(labels, return_inverse=True)
         self._set_signatures(self.seen_classes_)
         self.cv_results_, self.best_params_ = None, {}
@@ -756,6 +807,8 @@ class ZeroShotMethod(ZeroShotClassifier):
             self.signatures_ = as_signatures(self.signatures) if table is None else table
         self._check_known(classes, remedy(classes, self.signatures_))
         self.seen_signatures_ = self._unit_signatures(classes, self._raw_signatures(classes))
+        if self.signature_norm is None:
+            check_not_vanishing([self.seen_signatures_], "signatures")
 
     def _unit_signatures(self, names: Sequence[Any] | NDArray, vectors: NDArray) -> NDArray:
         """Return raw signatures as the method sees them: of unit length if `signature_norm` is.
@@ -766,6 +819,7 @@ class ZeroShotMethod(ZeroShotClassifier):
         apart; both are refused.
         """
         if self.signature_norm is None:
+            check_signatures(vectors, names)
             return vectors
         # s / ‖s‖; rows whose squares overflow or vanish were divided by their largest entry.
         scaled, squares, _ = well_scaled(vectors)
@@ -798,7 +852,7 @@ class ZeroShotMethod(ZeroShotClassifier):
         labels = column_or_1d(plain_labels(y))
         check_consistent_length(X, labels)
         # A few rows tell scikit-learn the number of features; all labels are looked at.
-        validate_data(self, half_to_float32(X[:1]), dtype=[np.float64, np.float32])
+        validate_data(self, plain_features(X[:1]), dtype=[np.float64, np.float32])
         self._check_labels(labels)
         self._forget_encoder()
         return LazyRows(X, self._row_transform().apply), labels

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from zslearn._declared import fitted, parameter
 from zslearn._optional import warn_renamed
-from zslearn._parameters import Either, Instance, Number, Seed, Whole, check_parameters
+from zslearn._parameters import Either, Number, Seed, Whole, check_parameters
 from zslearn._pipelines import behind, frozen, last_step, replaced_last_step, steps_before
 from zslearn.core.confidence import MEASURES, RATIOS
 from zslearn.core.fitting import fit_method
@@ -23,6 +23,7 @@ from zslearn.encoders.base import split_encoder
 from zslearn.model_selection import ClassKFold
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import CLASSIFIER, ZeroShotClassifier
+from zslearn.zero_shot.expectation import Expectation, Expecting, FoldRanks, expect
 from zslearn.zero_shot.held_out import (
     COEFFICIENTS,
     LEARNED,
@@ -35,6 +36,7 @@ from zslearn.zero_shot.held_out import (
 )
 from zslearn.zero_shot.inputs import as_signatures, refuses_sample_weight
 from zslearn.zero_shot.scoring import (
+    REJECT_LABEL,
     Biased,
     Calibration,
     ForEachSetting,
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
 MAX_FOLDS = 10
 
 
-class CalibratedStacking(Teachable, ZeroShotClassifier):
+class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
     """Correct a classifier: no preference for seen classes, honest probabilities, "none of these".
 
     Three things are learned from the training data alone:
@@ -137,6 +139,10 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
         Coefficients of the learned confidence for "all" and "unseen"; empty if it is a measure.
     curves_ : list of SeenUnseenCurve
         The curve of each fold; empty if γ was not chosen.
+    expected_accuracy_ : Expectation or None
+        The per-class accuracy to expect among the unseen classes alone, with an interval;
+        `expected_accuracy` has it for all classes, and for other numbers of classes. None without
+        folds.
     cv_results_ : dict or None
         Harmonic mean of about 1,000 of the γ tried, spread evenly and the best among them, on
         every fold, with scikit-learn's keys; None if γ was not chosen.
@@ -173,14 +179,16 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
     )
     max_rejected: float = parameter(default=0.05, allowed=Number(least=0, below=1))
     reject_cost: float | None = parameter(default=None, allowed=Either(None, Number(above=0)))
-    reject_label: str | int | None = parameter(
-        default=None, allowed=Either(None, Instance(str, "a text"), Whole(-(2**31)))
-    )
+    reject_label: str | int | None = parameter(default=None, allowed=REJECT_LABEL)
     cv: int | str = parameter(default="auto", allowed=Either("auto", Whole(2)))
     holdout: float = parameter(default=0.2, allowed=Number(above=0, below=1))
     random_state: int | None = parameter(default=0, allowed=Seed())
     gamma_: float = fitted("")
     confidence_: dict[str, NDArray] = fitted("arrays")
+    ranks_: dict[str, list[FoldRanks]] = fitted()
+    optimism_: float = fitted("optional ")
+    rows_learned_: float = fitted("optional ")
+    expected_accuracy_: Expectation | None = fitted()
 
     @property
     def signatures(self) -> Any:
@@ -265,6 +273,23 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
         self._choose_gamma(folds)
         self._fit_temperature(folds)
         self._fit_threshold(folds)
+        self._note_expected(folds, np.unique(y))
+
+    def _note_expected(self, folds: Sequence[HeldOut], classes: NDArray) -> None:
+        """Set what to expect on classes without samples."""
+        self.ranks_, self.expected_accuracy_ = {}, None
+        self.optimism_, self.rows_learned_ = 0.0, 1 - self.holdout
+        if folds:
+            self.ranks_ = {
+                "unseen": [fold.ranks() for fold in folds],
+                "all": [fold.ranks(self.gamma_) for fold in folds],
+            }
+            unseen = np.setdiff1d(as_signatures(self.signatures).names, classes)
+            # As many as a fold holds out where no class is unseen yet.
+            n_unseen = max(2, len(unseen) or round(len(classes) / len(folds)))
+            self.expected_accuracy_ = expect(
+                self.ranks_["unseen"], n_unseen, learned=self.rows_learned_
+            )
 
     def frozen(self) -> CalibratedStacking:
         """Return an unfitted copy with all that was learned on folds as numbers.
@@ -288,6 +313,12 @@ class CalibratedStacking(Teachable, ZeroShotClassifier):
         """Make new classes predictable; they count as unseen. See `ZeroShotClassifier`."""
         self._classifier.add_classes(new)
         return self
+
+    def _with_table(self, signatures: Signatures) -> CalibratedStacking:
+        twin = copy.copy(self)
+        inner = self._classifier.with_signatures(signatures)
+        twin.estimator_ = replaced_last_step(self.estimator_, inner)
+        return twin
 
     def scorer(self) -> Scorer:
         """Return the scorer of the classifier, behind its steps and less the bias."""

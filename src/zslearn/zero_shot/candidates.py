@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from zslearn.core.magnitudes import check_finite
 from zslearn.core.nearest import SCORE_BYTES, best_columns, row_blocks
 from zslearn.core.rows import LazyRows
 from zslearn.core.threads import map_blocks
@@ -214,6 +215,8 @@ class Candidates:
 
     def place(self, name: Any) -> int | None:
         """Return the number of a candidate, None if it is not one."""
+        if np.ndim(name):  # a list with a name is no name
+            return None
         found = np.flatnonzero(self.names == name)
         return int(found[0]) if len(found) else None
 
@@ -333,7 +336,10 @@ class Candidates:
             def scored(part: slice, compare: Any = compare) -> Any:
                 some = rows[part]
                 ready = isinstance(some, ReadySamples)
-                return work(compare(some.queries if ready else scorer.represent(some)))
+                found = work(compare(some.queries if ready else scorer.represent(some)))
+                # Of the best scores alone where only these are wanted: NaN counts as the best.
+                check_finite(found[1] if isinstance(found, tuple) else found, "scores", part.start)
+                return found
 
             yield block.start, list(map_blocks(scored, parts, n * size))
 

@@ -13,6 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import gammaln
+from sklearn.utils.validation import check_is_fitted
+
+from zslearn._parameters import Either, Whole, check_value
+from zslearn.exceptions import InvalidInputError
 
 # Standard errors that the leader may be ahead of a member that stands before it.
 ERRORS = 0.5
@@ -205,6 +209,52 @@ def expect(
     high = most + max(half, wide) + MORE_ROWS * (1 - most) * (1 - np.sqrt(learned))
     low, middle, high = np.clip([middle - half, middle, high], 0.0, 1.0).tolist()
     return Expectation(middle, low, high, n_candidates, 1 / n_candidates)
+
+
+class Expecting:
+    """The part of a classifier that says what to expect of it, from folds over seen classes.
+
+    Attributes
+    ----------
+    ranks_ : dict of str to list of FoldRanks
+        Ranks of held-out classes among unseen classes alone ("unseen") and among all of them less
+        the bias ("all"); empty if nothing was held out.
+    optimism_ : float
+        What is taken off because the classifier was chosen on the same folds.
+    rows_learned_ : float
+        Share of the rows that folds learned from.
+    """
+
+    ranks_: dict[str, list[FoldRanks]]
+    optimism_: float
+    rows_learned_: float
+
+    def expected_accuracy(self, n_unseen: int, *, among: str = "unseen") -> Expectation:
+        """Return the accuracy to expect on samples of another number of unseen classes.
+
+        Parameters
+        ----------
+        n_unseen : int
+            At least 2. Beyond the candidates of a fold, the interval ends where it does for
+            as many as these, since more candidates never help.
+        among : {"unseen", "all"}, default="unseen"
+            Whether the unseen classes alone are candidates, or the seen ones as well.
+
+        Returns
+        -------
+        Expectation
+        """
+        check_is_fitted(self)
+        if not getattr(self, "ranks_", None):
+            raise InvalidInputError(
+                "nothing was judged on held-out classes, so there is nothing to expect. Fit at "
+                "least four seen classes, and leave cv, gamma and time_budget as they are."
+            )
+        check_value("n_unseen", n_unseen, Whole(2))
+        check_value("among", among, Either("unseen", "all"))
+        return expect(
+            self.ranks_[among], n_unseen, too_high=self.optimism_, learned=self.rows_learned_
+        )
 
 
 def _mean_of_classes(folds: Sequence[FoldRanks], n_candidates: int) -> tuple[float, float]:

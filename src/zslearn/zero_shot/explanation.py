@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from string import digits
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,48 @@ from numpy.typing import NDArray
 from zslearn._optional import axes_for, require
 from zslearn.signatures.frames import make_html_table
 
-if TYPE_CHECKING:
-    from zslearn.signatures import Signatures
-
 # What encoders of texts and words call their dimensions: "minilm12", "d_3", "17".
 _NUMBERED = re.compile(r"(minilm|[dwv_]*)\d+")
 # Dimensions in the table that a notebook shows.
 _SHOWN = 10
+
+
+class Reason(NamedTuple):
+    """One thing that speaks for a class, or against it.
+
+    Attributes
+    ----------
+    trait : str
+        A dimension of the signatures; a phrase of the texts of the class; or a seen class, for
+        methods that build classes from these.
+    direction : {"has", "lacks", "says", "like"}
+        Whether the class has the trait, lacks it, is described by the phrase, or resembles the seen
+        class.
+    adds : float
+        What it adds to the score, negative if it speaks against the class. Of a phrase, by how much
+        the score is higher than it would be without the phrase.
+
+    Examples
+    --------
+    >>> print(Reason("stripes", "has", 2.5))
+    has stripes +2.5
+    >>> print(Reason("striped coat", "says", 2.5))
+    "striped coat" (without it -2.5)
+    """
+
+    trait: str
+    direction: str
+    adds: float
+
+    @property
+    def what(self) -> str:
+        """The trait with its direction: has stripes, lacks stripes, "striped coat", like horse."""
+        return f'"{self.trait}"' if self.direction == "says" else f"{self.direction} {self.trait}"
+
+    def __str__(self) -> str:
+        if self.direction == "says":
+            return f"{self.what} (without it {-self.adds:+.3g})"
+        return f"{self.what} {self.adds:+.3g}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,15 +79,19 @@ class Explanation:
         dimension with a positive contribution and a negative deviation speaks by its absence.
     note : str
         What the class is known by, where there is something to say.
+    removals : tuple of Reason
+        What each phrase of its texts adds, for a class that is described by texts: by how much the
+        score is higher than without it. They do not sum to the score.
 
     Examples
     --------
     >>> import numpy as np
-    >>> why = Explanation.of(["stripes", "swims"], np.array([0.5, -0.75]), 1.0)
+    >>> traits, away = ["stripes", "swims"], np.array([1.0, -2.0])
+    >>> why = Explanation.of(traits, np.array([-0.5, 0.75]), 1.0, deviations=away)
     >>> why.score, why.top(1)
-    (0.75, [('swims', -0.75)])
+    (1.25, [('swims', 0.75)])
     >>> why
-    Explanation(score 0.75: swims -0.75, stripes +0.5, offset +1)
+    Explanation(score 1.25: lacks swims +0.75, has stripes -0.5, offset +1)
     """
 
     dimensions: tuple[str, ...]
@@ -61,6 +100,7 @@ class Explanation:
     score: float
     deviations: NDArray | None = None
     note: str = ""
+    removals: tuple[Reason, ...] = ()
 
     @classmethod
     def of(
@@ -74,16 +114,47 @@ class Explanation:
         total = float(offset) + float(contributions.sum())
         return cls(tuple(dimensions), contributions, float(offset), total, deviations)
 
+    def reasons(self, n: int = 5) -> list[Reason]:
+        """Return what counts most for the score and against it, in words that a person can read.
+
+        Parameters
+        ----------
+        n : int, default=5
+            At most so many.
+
+        Returns
+        -------
+        list of Reason
+            The largest first: phrases, for a class that is described by texts, or else dimensions
+            that have a name. None of a class by an encoder whose dimensions are numbered only.
+        """
+        found = list(self.removals) or self._named()
+        # Stable, so that equal ones come in the order of the dimensions.
+        return sorted((one for one in found if one.adds), key=lambda one: -abs(one.adds))[:n]
+
+    def _named(self) -> list[Reason]:
+        """Return what every dimension adds that has a name."""
+        numbered = numbered_dimensions(self.dimensions)
+        ways = ["like"] * len(self.dimensions)
+        if self.deviations is not None:
+            ways = ["lacks" if away < 0 else "has" for away in self.deviations.tolist()]
+        parts = zip(self.dimensions, ways, self.contributions.tolist(), strict=True)
+        return [Reason(*part) for part in parts if part[0] not in numbered]
+
     def __repr__(self) -> str:
-        shown = [f"{name} {value:+.3g}" for name, value in self.top(3)]
-        rest = len(self.dimensions) - len(shown)
-        shown += [f"{rest} more"] * (rest > 0) + [f"offset {self.offset:+.3g}"] * bool(self.offset)
+        told = self.reasons(3)
+        shown = [str(one) for one in told]
+        if not self.removals:
+            rest = len(self.dimensions) - len(shown)
+            shown += [f"{rest} {'more' if told else 'numbered dimensions'}"] * (rest > 0)
+            shown += [f"offset {self.offset:+.3g}"] * bool(self.offset)
         note = f"; {self.note}" if self.note else ""
         return f"Explanation(score {self.score:.4g}: {', '.join(shown)}{note})"
 
     def _repr_html_(self) -> str:
-        rows = [*self.top(_SHOWN), ("offset", self.offset)]
-        return make_html_table(repr(self), ["", "adds"], [(n, f"{v:+.4g}") for n, v in rows])
+        told = [(one.what, f"{one.adds:+.4g}") for one in self.reasons(_SHOWN)]
+        rest = [] if self.removals else [("offset", f"{self.offset:+.4g}")]
+        return make_html_table(repr(self), ["", "adds"], told + rest)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with the column "contribution": index = dimensions."""
@@ -92,7 +163,7 @@ class Explanation:
         return pandas.DataFrame({"contribution": self.contributions}, index=index)
 
     def plot(self, n: int = 10, *, ax: Any = None) -> Any:
-        """Draw the n dimensions of largest absolute contribution as bars, the largest on top.
+        """Draw the n reasons that count most as bars, the largest on top.
 
         Parameters
         ----------
@@ -107,9 +178,9 @@ class Explanation:
         """
         size = (6, 1 + 0.3 * n)
         ax = axes_for(ax, "Plotting an explanation", figsize=size, layout="constrained")
-        names, values = zip(*self.top(n)[::-1], strict=True)
-        colors = ["C0" if value >= 0 else "C3" for value in values]
-        ax.barh([str(name) for name in names], values, color=colors)
+        told = self.reasons(n)[::-1]
+        colors = ["C0" if one.adds >= 0 else "C3" for one in told]
+        ax.barh([one.what for one in told], [one.adds for one in told], color=colors)
         ax.axvline(0, color="gray", linewidth=0.8)
         ax.set(xlabel=f"adds to the score of {self.score:.3g}")
         return ax
@@ -121,72 +192,20 @@ class Explanation:
         return [(self.dimensions[i], float(self.contributions[i])) for i in order]
 
 
-class Reason(NamedTuple):
-    """One thing that spoke for an answer.
-
-    Attributes
-    ----------
-    trait : str
-        A dimension of the signatures, or a seen class for methods that build classes from them.
-    direction : {"has", "lacks", "like"}
-        Whether the class has the trait, speaks by its absence, or resembles the seen class.
-    adds : float
-        What it adds to the score.
-    """
-
-    trait: str
-    direction: str
-    adds: float
-
-
-def name_reasons(
-    why: Explanation, signatures: Signatures, name: Any, n: int = 5
-) -> list[Reason] | None:
-    """Return what spoke most for a class, in words that a person can read.
-
-    Parameters
-    ----------
-    why : Explanation
-        Of the class, by a recognizer.
-    signatures : Signatures
-        The class table of the recognizer.
-    name : object
-        The class.
-    n : int, default=5
-        At most so many reasons.
-
-    Returns
-    -------
-    list of Reason or None
-        The largest first; None if the dimensions are numbered only, as those of an encoder are.
+def reasons_in_words(reasons: Sequence[Reason]) -> str:
+    """Return what speaks for a class, and what against it, as one line.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from zslearn.signatures import Signatures
-    >>> table = Signatures(["zebra"], [[1.0, -2.0]], ["stripes", "swims"])
-    >>> why = Explanation.of(table.dimensions, np.array([0.5, 0.75]))
-    >>> [f"{one.direction} {one.trait}" for one in name_reasons(why, table, "zebra")]
-    ['lacks swims', 'has stripes']
+    >>> found = [Reason("stripes", "has", 2.5), Reason("horns", "lacks", 1.0)]
+    >>> reasons_in_words([*found, Reason("tail", "has", -0.5)])
+    'because: has stripes +2.5, lacks horns +1; against it: has tail -0.5'
     """
-    semantic = tuple(why.dimensions) == signatures.dimensions
-    numbered = numbered_dimensions(why.dimensions) if semantic else set()
-    if len(numbered) == len(why.dimensions):
-        return None
-    # A score without deviations is a sum s·z: it begins from the class of zeros.
-    away = why.deviations
-    if away is None and semantic:
-        away = signatures[name]
-    order = np.argsort(-why.contributions, kind="stable").tolist()
-    found = [i for i in order if why.dimensions[i] not in numbered and why.contributions[i] > 0]
-    return [
-        Reason(
-            why.dimensions[i],
-            "like" if away is None else "lacks" if away[i] < 0 else "has",
-            float(why.contributions[i]),
-        )
-        for i in found[:n]
-    ]
+    speaking = [", ".join(str(one) for one in reasons if one.adds * sign > 0) for sign in (1, -1)]
+    titles = ("because", "against it")
+    return "; ".join(
+        f"{title}: {said}" for title, said in zip(titles, speaking, strict=True) if said
+    )
 
 
 def numbered_dimensions(dimensions: Sequence[str]) -> set[str]:

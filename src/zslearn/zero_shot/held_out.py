@@ -26,6 +26,7 @@ from zslearn.core.confidence import (
 from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
 from zslearn.model_selection import Choice, ClassKFold, choose
+from zslearn.zero_shot.expectation import FoldRanks
 from zslearn.zero_shot.scoring import CANDIDATE_SETTINGS, confidence_of_measures
 
 # Held-out samples of a fold that temperature and threshold are learned from; a draw of more of
@@ -95,6 +96,16 @@ class HeldOut:
     def biased(self, candidates: NDArray[Any], gamma: float) -> NDArray[Any]:
         """Return scores of sorted candidates, those of seen ones lower by the bias."""
         return self.scores(candidates) - gamma * np.isin(candidates, self.seen)
+
+    def ranks(self, gamma: float | None = None) -> FoldRanks:
+        """Rank samples of pseudo-unseen classes among these, or among all classes less a bias."""
+        rows, unseen = np.isin(self.y, self.unseen), self.unseen
+        scores, column = self.scores(unseen)[rows], np.searchsorted(unseen, self.y[rows])
+        lost = None
+        if gamma is not None and len(self.seen):
+            own = scores[np.arange(len(column)), column]
+            lost = self.scores(self.seen)[rows].max(axis=1) - gamma > own
+        return FoldRanks.of(scores, column, np.searchsorted(self.classes, unseen), lost)
 
     def ratios_of(self, answers: NDArray[Any], rows: NDArray[np.bool_]) -> NDArray[Any] | None:
         """Return the ratios of some samples for the answers they were given, (n_answers, 2)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -14,12 +13,12 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from zslearn._parameters import Constraint, check_value
+from zslearn.core.rows import unmasked
 from zslearn.encoders.text_encoder import describe_classes
 from zslearn.exceptions import (
     InvalidInputError,
     InvalidTypeError,
     UnknownClassError,
-    ZslearnWarning,
 )
 from zslearn.signatures import Signatures
 
@@ -72,8 +71,12 @@ def is_cv(value: Any) -> bool:
     return isinstance(value, str) and value == "cv"
 
 
-def half_to_float32(X: Any) -> Any:
-    """Return half precision as single; scikit-learn would make it double."""
+def plain_features(X: Any) -> Any:
+    """Return features without a mask, and half precision as single.
+
+    scikit-learn would take what is masked for numbers, and make half precision double.
+    """
+    X = unmasked(X, "X")
     half = isinstance(X, np.ndarray) and X.dtype == np.float16
     return X.astype(np.float32) if half else X
 
@@ -96,28 +99,12 @@ def check_features(X: Any, estimator: Any, finite: bool | str = True) -> Any:
     """
     return validate_data(
         estimator,
-        half_to_float32(X),
+        plain_features(X),
         reset=False,
         accept_sparse="csr",
         dtype=[np.float64, np.float32],
         ensure_all_finite=finite,
     )
-
-
-def warn_if_shuffled(X: Any, y: Any) -> None:
-    """Warn of a frame and a series with the same index in another order; position pairs them."""
-    indexes: list[Any] = [getattr(part, "index", None) for part in (X, y)]
-    if not all(hasattr(index, "equals") for index in indexes):
-        return
-    ours, theirs = indexes
-    # Other labels, or repeated ones, are no sign that the same samples were meant.
-    if not ours.equals(theirs) and ours.is_unique and set(ours) == set(theirs):
-        warnings.warn(
-            "the indexes of X and y name the same samples in another order, and rows are paired "
-            "by their position. Pass y.loc[X.index] if the index counts.",
-            ZslearnWarning,
-            stacklevel=6,
-        )
 
 
 def one_row(x: Any) -> Any:
@@ -129,7 +116,7 @@ def one_row(x: Any) -> Any:
         return x.to_frame().T
     if hasattr(x, "columns") and len(x) == 1:
         return x
-    row = x.toarray() if sparse.issparse(x) else np.asarray(x)
+    row = x.toarray() if sparse.issparse(x) else np.asarray(unmasked(x, "the sample"))
     if row.ndim == 2 and len(row) == 1:
         return row
     if row.ndim != 1:

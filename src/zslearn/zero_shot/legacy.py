@@ -102,7 +102,7 @@ class LegacyAwA(_LegacySAE):
 
     def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
         # Over the candidates, column by column: that is why no candidate can be changed alone.
-        per_attribute = unit_rows(vectors.T).T
+        per_attribute = unit_rows(self._unit_signatures(names, vectors).T).T
         if self.direction == "encode":
             return per_attribute
         return unit_rows((per_attribute @ unit_rows(self.coef_)).T).T
@@ -193,7 +193,8 @@ class LegacyImNet2(_Projected):
     ridge: float = parameter(default=150.0)
 
     def prepare(self, names: NDArray, vectors: NDArray) -> NDArray:
-        prototypes = vectors if self.direction == "encode" else vectors @ self.coef_
+        S = self._unit_signatures(names, vectors)
+        prototypes = S if self.direction == "encode" else S @ self.coef_
         return _standardized(prototypes.T).T
 
     def compare(self, queries: NDArray, classes: NDArray) -> NDArray:

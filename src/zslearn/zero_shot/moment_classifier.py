@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from zslearn._parameters import check_parameters
 from zslearn.core.fitting import all_or_nothing, fit_method
 from zslearn.core.learner import FoldedMoments, MomentLearner, MomentPlan, gather_rows
+from zslearn.core.magnitudes import check_gram, check_learned
 from zslearn.core.moments import Moments
 from zslearn.core.rows import RowTransform, checked_weights, without_weightless
 from zslearn.core.threads import limit_blas_for
@@ -83,12 +84,14 @@ class MomentClassifier(MomentLearner, SearchingMethod):
         # The first batch of a stream may hold one class, and then equal rows are no surprise.
         several = len(folded.total.classes) > 1
         self._warn_if_constant(several and folded.total.constant)
+        check_gram(folded.total.gram, folded.total.n_samples)
         self.n_features_in_ = folded.n_features
         self.seen_classes_ = folded.total.classes
         self._set_signatures(self.seen_classes_, table)
         # What follows are decompositions and products of (d, d) matrices.
         with limit_blas_for(float(folded.total.n_features) ** 3):
             self._learn(folded.numbered(self.seen_classes_))
+        check_learned(self)
         return self
 
     def _check_folded(self, folded: FoldedMoments, least: int) -> None:

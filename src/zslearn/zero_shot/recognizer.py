@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zslearn._optional import warn_renamed
+from zslearn._parameters import check_flags, check_value
 from zslearn.exceptions import (
     ImmutableError,
     InvalidInputError,
@@ -17,10 +19,11 @@ from zslearn.exceptions import (
 )
 from zslearn.metrics.accuracy import checked_k
 from zslearn.signatures import Signatures
+from zslearn.signatures.phrases import Phrases
 from zslearn.zero_shot.candidates import Candidates, ReadySamples, whole_rows
-from zslearn.zero_shot.explanation import Explanation
+from zslearn.zero_shot.explanation import Explanation, Reason
 from zslearn.zero_shot.inputs import one_row
-from zslearn.zero_shot.scoring import Calibration, LinearForm, Scorer
+from zslearn.zero_shot.scoring import REJECT_LABEL, Calibration, LinearForm, Scorer
 
 
 class Ranking(NamedTuple):
@@ -55,6 +58,8 @@ class Facts(NamedTuple):
         Whether signatures only number the classes, so that none can be described.
     calibration : Calibration
         How sure answers are.
+    phrases : mapping of class to Phrases or None
+        Of classes that were described since the table was made.
     """
 
     method: str
@@ -63,6 +68,7 @@ class Facts(NamedTuple):
     table: Signatures
     one_hot: bool
     calibration: Calibration
+    phrases: Mapping[Any, Phrases] | None = None
 
 
 def with_reject_label(
@@ -71,6 +77,7 @@ def with_reject_label(
     """Return answers in which rejected ones are replaced by a label that is no class."""
     if label is None:
         label = -1 if classes.dtype.kind in "iu" else "none of these"
+    check_value("reject_label", label, REJECT_LABEL)
     if np.isin(label, classes) or label in classes.tolist():
         raise InvalidInputError(
             f"reject_label {label!r} is the name of a class; choose another label."
@@ -142,6 +149,11 @@ class Recognizer:
         return np.isin(self.names, self._facts.seen)
 
     @property
+    def is_calibrated(self) -> bool:
+        """Whether probabilities were learned on held-out classes; a plain softmax means little."""
+        return self._facts.calibration.is_learned(self.seen)
+
+    @property
     def n_features(self) -> int:
         """Length of a sample."""
         return self._facts.n_features
@@ -159,6 +171,7 @@ class Recognizer:
             blocks=table.blocks,
             encoder=table.encoder,
             texts={name: texts for name, texts in table.texts.items() if name in kept},
+            phrases={name: told for name in self.names.tolist() if (told := self._phrases(name))},
         )
 
     def rank(self, X: Any, k: int = 5) -> Ranking:
@@ -195,6 +208,7 @@ class Recognizer:
         -------
         ndarray of shape (n_samples,)
         """
+        check_flags(reject=reject)
         if not reject:
             # The best of each block is enough; only confidence needs all scores.
             return self.names[self._candidates.best(X, 1)[0][:, 0]]
@@ -352,10 +366,22 @@ class Recognizer:
         Returns
         -------
         Explanation
-            Contributions that sum, with the offset, to the score.
+            Contributions that sum, with the offset, to the score; its `reasons` are those that a
+            person can read.
         """
         vector = self._candidates.vector(self._place(name))
-        return self._scorer.decompose(self._scorer.check_rows(one_row(x)), name, vector)
+        rows = self._scorer.check_rows(one_row(x))
+        found = self._removals(rows, name, vector)
+        try:
+            why = self._scorer.decompose(rows, name, vector)
+        except InvalidInputError:
+            if not found:
+                raise
+            # The score is no sum, and what a phrase adds to it is known all the same.
+            why = Explanation.of((), np.empty(0), float(self.column(one_row(x), name)[0]))
+        if why.deviations is None and why.dimensions == self._facts.table.dimensions:
+            why = replace(why, deviations=vector)  # a sum s·z begins from the class of zeros
+        return replace(why, removals=found)
 
     def linear_form(self) -> LinearForm:
         """Return the scores as products with class vectors, for other runtimes such as ONNX.
@@ -380,7 +406,7 @@ class Recognizer:
         warn_renamed("form()", "linear_form()")
         return self.linear_form()
 
-    def replace(self, name: Any, vector: Any) -> Recognizer:
+    def replace(self, name: Any, vector: Any, *, phrases: Phrases | None = None) -> Recognizer:
         """Return a recognizer in which one class has another signature; a new name is added.
 
         Parameters
@@ -389,15 +415,19 @@ class Recognizer:
             A candidate, which keeps its place, or a new class, which comes last.
         vector : array-like of shape (n_dimensions,) or mapping of dimension to value
             Its signature.
+        phrases : Phrases, optional
+            What can be left out of the texts that the signature was made from, for its reasons;
+            `Signatures.phrases` has them.
 
         Returns
         -------
         Recognizer
             Only the one class is prepared anew, unless the method's tag `separable` is False.
         """
-        return Recognizer(
-            self._candidates.with_class(name, self._checked(name, vector)), self._facts
-        )
+        told = {**(self._facts.phrases or {}), name: phrases}
+        known = {key: value for key, value in told.items() if value is not None}
+        facts = self._facts._replace(phrases=known)
+        return Recognizer(self._candidates.with_class(name, self._checked(name, vector)), facts)
 
     def without(self, name: Any) -> Recognizer:
         """Return a recognizer that never answers with one of the candidates.
@@ -433,6 +463,28 @@ class Recognizer:
         if not places or len(set(places)) < len(places):
             raise InvalidInputError("candidates must be named, at least one, and each once.")
         return Recognizer(self._candidates.among(np.array(places)), self._facts)
+
+    def _phrases(self, name: Any) -> Phrases | None:
+        """Return what can be left out of the texts of a candidate, unless its row was changed."""
+        told = (self._facts.phrases or {}).get(name)
+        if told is not None or name not in self._facts.table.phrases:
+            return told
+        told = self._facts.table.phrases[name]
+        vector = self._candidates.vector(self._place(name))
+        return told if np.array_equal(self._facts.table[name], vector) else None
+
+    def _removals(self, rows: Any, name: Any, vector: NDArray) -> tuple[Reason, ...]:
+        """Return by how much the score of a candidate is higher than it is without each phrase."""
+        told, tags = self._phrases(name), self._scorer.zero_shot_tags
+        if told is None or tags.transductive or not tags.separable:
+            return ()
+        versions = np.vstack([vector, told.vectors])
+        classes = self._scorer.prepare(
+            np.repeat(self.names[[self._place(name)]], len(versions)), versions
+        )
+        scores = self._scorer.compare(self._scorer.represent(whole_rows(rows)), classes)[0]
+        adds = (scores[0] - scores[1:]).tolist()
+        return tuple(Reason(word, "says", one) for word, one in zip(told.words, adds, strict=True))
 
     def _checked(self, name: Any, vector: Any) -> NDArray:
         """Return a signature in the order of the dimensions, or say what is wrong with it."""

@@ -59,15 +59,15 @@ METHODS: dict[str, Method] = {
 RECOMMENDED = "prototype-regression"
 
 # Methods that need PyTorch to fit (extra `deep`); "all" methods are those above.
-_GENERATORS = "zero_shot.deep.generators"
+_GENERATORS = "zero_shot.deep.generator_methods"
 DEEP: dict[str, Method] = {
     "deep-sae": Method(
         "zero_shot.deep.autoencoder:DeepSemanticAutoencoder", "SAE (deep)", cost="minutes"
     ),
-    "cada-vae": Method(f"{_GENERATORS}.cada_vae:CADAVAEClassifier", "CADA-VAE", cost="minutes"),
-    "f-clswgan": Method(f"{_GENERATORS}.f_clswgan:FCLSWGANClassifier", "f-CLSWGAN", cost="minutes"),
-    "f-vaegan": Method(f"{_GENERATORS}.f_vaegan:FVAEGANClassifier", "f-VAEGAN", cost="minutes"),
-    "tf-vaegan": Method(f"{_GENERATORS}.tf_vaegan:TFVAEGANClassifier", "TF-VAEGAN", cost="minutes"),
+    "cada-vae": Method(f"{_GENERATORS}:CADAVAEClassifier", "CADA-VAE", cost="minutes"),
+    "f-clswgan": Method(f"{_GENERATORS}:FCLSWGANClassifier", "f-CLSWGAN", cost="minutes"),
+    "f-vaegan": Method(f"{_GENERATORS}:FVAEGANClassifier", "f-VAEGAN", cost="minutes"),
+    "tf-vaegan": Method(f"{_GENERATORS}:TFVAEGANClassifier", "TF-VAEGAN", cost="minutes"),
 }
 
 # What chooses among the methods; no method of its own.

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 
 from zslearn._optional import warn_renamed
-from zslearn._parameters import Constraint
+from zslearn._parameters import Constraint, Either, Instance, Whole
 from zslearn.core.confidence import MEASURES, RATIOS, confidence_measures, learned_confidence
 from zslearn.core.nearest import Targets, unit_rows
 from zslearn.core.rows import is_small_finite_array, signed_power
@@ -205,6 +205,10 @@ class Biased(Delegate):
 CANDIDATE_SETTINGS = ("all", "unseen")
 
 
+# What rejected samples may be called.
+REJECT_LABEL = Either(None, Instance(str, "a text"), Whole(-(2**31)))
+
+
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """How scores become probabilities and rejections.
@@ -237,6 +241,11 @@ class Calibration:
         # In double precision: float32 scores over a small T would lose the small probabilities.
         temperature = self.temperature["all" if seen.any() else "unseen"]
         return np.asarray(softmax(scores.astype(np.float64) / temperature, axis=1))
+
+    def is_learned(self, seen: NDArray[np.bool_]) -> bool:
+        """Which candidates were seen (c,) -> whether probabilities among them can be believed."""
+        setting = "all" if seen.any() else "unseen"
+        return self.threshold is not None and self.temperature[setting] != 1.0
 
     def asks_familiarity(self, seen: NDArray[np.bool_]) -> bool:
         """Which candidates were seen (c,) -> whether confidence is made of ratios as well."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,7 @@ def choose_parameters(
 
 def left_open(estimator: Any, point: Point) -> Point:
     """Part of a point that the user left to "cv"."""
-    return {name: value for name, value in point.items() if is_cv(getattr(estimator, name))}
+    return {name: value for name, value in point.items() if is_cv(_given(estimator, name))}
 
 
 def grid_points(estimator: Any, grid: Mapping[str, Sequence[Any]]) -> list[Point]:
@@ -133,11 +134,14 @@ def grid_points(estimator: Any, grid: Mapping[str, Sequence[Any]]) -> list[Point
 
     A parameter that the user gave keeps the given value.
     """
-    values = [
-        tried if is_cv(getattr(estimator, name)) else (getattr(estimator, name),)
-        for name, tried in grid.items()
-    ]
+    given = {name: _given(estimator, name) for name in grid}
+    values = [tried if is_cv(given[name]) else (given[name],) for name, tried in grid.items()]
     return [dict(zip(grid, point, strict=True)) for point in itertools.product(*values)]
+
+
+def _given(estimator: Any, name: str) -> Any:
+    """Return what the user gave for a parameter or, as "training__n_steps", for part of one."""
+    return attrgetter(name.replace("__", "."))(estimator)
 
 
 def unseen_class_folds(estimator: Any, y: Rows, deals: int = 1) -> list[Fold]:

@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from zslearn.core.fitting import all_or_nothing
-from zslearn.core.rows import checked_weights, plain_labels, without_weightless
+from zslearn.core.rows import checked_weights, plain_labels, warn_if_shuffled, without_weightless
 from zslearn.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Adaptation:
     names : ndarray of shape (n_candidates,)
         Candidates.
     shares : ndarray of shape (n_candidates,)
-        Share of the batch that each has, as estimated.
+        Share that each has of those samples of the batch that are of any, as estimated.
     moved : ndarray of shape (n_candidates,)
         How far each prototype moved, in units of the typical error of a description.
     """
@@ -213,6 +213,7 @@ class Teachable:
             me: Any = self
             fitted: Self = me.fit(X, y, **weights)
             return fitted
+        warn_if_shuffled(X, y, stacklevel=3)
         added: Self = self._add_samples(X, y, sample_weight)
         return added
 
@@ -247,9 +248,10 @@ class Teachable:
         """Return a copy that is moved to a batch without labels.
 
         Prototypes move towards the samples they explain, as far as their descriptions are
-        uncertain, and classes that seem frequent in the batch are preferred. With few samples
-        hardly anything moves. The copy is meant for this batch and others like it: in answers to
-        other mixtures of classes the preferences may be wrong.
+        uncertain, and classes that are surely more frequent in the batch than others are preferred.
+        Samples that are likely of no candidate count little, and with few samples hardly anything
+        moves. The copy is meant for this batch and others like it: in answers to other mixtures of
+        classes the preferences may be wrong.
 
         Parameters
         ----------

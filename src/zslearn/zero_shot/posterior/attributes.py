@@ -260,7 +260,8 @@ class DAPClassifier(SearchingMethod):
     def decompose(self, rows: Features, name: Any, vector: NDArray) -> Explanation:
         b = self._binary(self._unit_signatures([name], vector[None])[0])
         terms = attribute_contributions(self._probabilities(rows)[0], b, self.prior_)
-        return Explanation.of(self.signatures_.dimensions, terms)
+        # Of an attribute that the class lacks, the term is the probability that it is not there.
+        return Explanation.of(self.signatures_.dimensions, terms, deviations=2 * b - 1)
 
 
 class IAPClassifier(PosteriorClassifier):
@@ -328,7 +329,8 @@ class IAPClassifier(PosteriorClassifier):
         p = (posterior(self._logits(rows), point["temperature"]) @ seen)[0]
         b = self._relate(self._unit_signatures([name], vector[None]), known, point)[0]
         terms = attribute_contributions(p, b, prior(seen, self.prior))
-        return Explanation.of(self.signatures_.dimensions, terms)
+        # Of an attribute that the class lacks, the term is the probability that it is not there.
+        return Explanation.of(self.signatures_.dimensions, terms, deviations=2 * b - 1)
 
 
 def is_plain_bayes(classifier: Any) -> bool:

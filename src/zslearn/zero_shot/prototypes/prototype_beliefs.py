@@ -27,6 +27,7 @@ from zslearn.core.posterior_prototypes import (
     PrototypeSpace,
     adapt,
     informed_priors,
+    known_probabilities,
     label_next,
     posterior_prototypes,
 )
@@ -498,6 +499,25 @@ class PrototypeBeliefs(Teachable, MomentClassifier):
         self.undescribed_ = self.undescribed_[~np.isin(self.undescribed_, described)]
         return self
 
+    def _with_table(self, signatures: Signatures) -> Self:
+        """Return a copy with other classes; those known by samples alone stay so, if unchanged."""
+        twin, table = super()._with_table(signatures), self.signatures_
+        if not hasattr(self, "space_"):
+            return twin
+        twin.undescribed_ = np.array(
+            [
+                name
+                for name in self.undescribed_.tolist()
+                if name in signatures and np.array_equal(signatures[name], table[name])
+            ],
+            dtype=self.undescribed_.dtype,
+        )
+        for name in self.evidence_.names.tolist():
+            if name not in signatures:
+                twin.evidence_ = twin.evidence_.without(name)
+                twin.adapted_ = twin.adapted_.without(name)
+        return twin
+
     def adapted(
         self, queries: Features, names: NDArray, temperature: float, offsets: NDArray
     ) -> tuple[PrototypeBeliefs, Adaptation]:
@@ -524,13 +544,16 @@ class PrototypeBeliefs(Teachable, MomentClassifier):
             strengths = known.worth + space.kappa * (1.0 / rho - 1.0)
         described = ~np.isin(names, self.undescribed_)
         strengths = np.where(described & np.isfinite(strengths), strengths, known.worth)
+        offsets = offsets + known.offsets
         found = adapt(
             queries,
             (space.whitening, space.center),
             known.points,
             strengths,
             temperature,
-            offsets + known.offsets,
+            offsets,
+            space.miscount,
+            self._known_in(queries, known.points, temperature, offsets),
         )
         # The same pull against `worth` as against `strengths`.
         with np.errstate(invalid="ignore"):
@@ -546,6 +569,20 @@ class PrototypeBeliefs(Teachable, MomentClassifier):
         moved = np.linalg.norm(twin._known(names, vectors).points - known.points, axis=1)
         unit = np.sqrt(space.error) if space.error > 0 else 1.0
         return twin, Adaptation(queries.shape[0], names, found.shares, moved / unit)
+
+    def _known_in(
+        self, queries: Features, points: NDArray, temperature: float, offsets: NDArray
+    ) -> NDArray | None:
+        """Return the probabilities of samples to be of any of the classes at some points."""
+        space, ratios = self.space_, np.empty(queries.shape[0])
+        if not min(part.floor for part in space.novelty) > 0:  # nothing scatters
+            return None
+        constant = offsets - 0.5 * np.einsum("cd,cd->c", points, points)
+        for rows in row_blocks(len(ratios), queries.shape[1] * 8):
+            Z = space.whitened(queries[rows])
+            answers = (Z @ points.T + constant).argmax(axis=1)
+            ratios[rows] = space.novelty.ratios(Z, points)[0, np.arange(len(Z)), answers]
+        return known_probabilities(ratios, temperature)
 
     def suggested(self, scores: NDArray, names: NDArray, temperature: float, n: int) -> Suggestion:
         """Return which samples to label next, by their scores for named candidates."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar, Self
@@ -24,7 +24,7 @@ from zslearn.core.posterior_prototypes import (
     Novelty,
     PrototypeSpace,
     are_matched,
-    prior_scale,
+    miscount,
     squared_error,
 )
 from zslearn.core.row_space import RowBasis, reduced
@@ -40,10 +40,11 @@ from zslearn.zero_shot.prototypes.prototype_settings import (
     KERNELS,
     SPACES,
     FoldJudge,
+    FoldSpace,
     Gather,
     Guess,
     KernelSettings,
-    Regressions,
+    best_beta,
     kernel_points,
     nearly_best,
     thinned,
@@ -83,7 +84,8 @@ class PrototypeRegression(PrototypeBeliefs):
 
     Where signatures are vectors of the same encoder as the samples, as the names of text classes
     are, a signature is itself a guess f of the class mean: prototypes are then ``β b f(s) + k(s)ᵀ
-    (K + γ I)⁻¹ (M - β b F)``, which may leave the span of the seen means.
+    (K + γ I)⁻¹ (M - β b F)``, which may leave the span of the seen means. b is the trend that the
+    kernel leaves in them, as in universal kriging: ``tr(Mᵀ (K + γ I)⁻¹ F) / tr(Fᵀ (K + γ I)⁻¹ F)``.
 
     A description is a prior: it is worth `kappa_` samples. `partial_fit` adds samples of any class
     after the fit, `adapt` moves a copy to a batch without labels, `novelty` compares an answer with
@@ -114,7 +116,8 @@ class PrototypeRegression(PrototypeBeliefs):
         Whether signatures may guess class means. "auto" lets them where they have as many numbers
         as samples, and those of the seen classes point to the means of their own classes.
     beta : "cv", float or list, default="cv"
-        How much prototypes lean on these guesses, from 0 (not at all) to 1.
+        How much prototypes lean on these guesses, from 0 (not at all) to 1. With numbers for
+        `bandwidth` and `ridge`, "cv" means 1.
     seen_prototypes : {"auto", "predicted", "posterior"}, default="auto"
         How seen classes are represented: as they are predicted, or by the mean of that, which
         counts as `kappa_` samples, and of their samples. "auto" predicts them, unless
@@ -189,7 +192,7 @@ class PrototypeRegression(PrototypeBeliefs):
     beta: float | str | ArrayLike = parameter(
         default="cv",
         allowed=Either(Number(least=0), Numbers(Number(least=0))),
-        tried=(0.0, 0.5, 1.0),
+        tried=(0.0, 1.0),
     )
     seen_prototypes: str = parameter(
         default="auto", allowed=Either("auto", "predicted", "posterior")
@@ -241,17 +244,17 @@ class PrototypeRegression(PrototypeBeliefs):
             return gather_rows(rows, y, folds, weights, basis=basis, whole_space=whole)
 
         spaces = grid_points(self, search_space(self, *SPACES))
-        settings = self._choose(gather, spaces, len(deals), guess)
+        judge, samples = self._choose(gather, spaces, len(deals), guess)
         last = len(deals) - 1 if deals and self._chooses_kernels() else None
-        self._solve(gather(self.power_, last), settings, guess)
+        self._solve(gather(self.power_, last), judge, samples)
 
     def _learn(self, folded: FoldedMoments) -> None:
         power = self._moment_transform().power
         spaces = [s for s in grid_points(self, search_space(self, *SPACES)) if s["power"] == power]
         places = np.arange(len(self.seen_classes_))
         guess = self._guess_of(folded.total.class_means, places, power)
-        settings = self._choose(lambda *_: folded, spaces, int(folded.has_folds), guess)
-        self._solve(folded, settings, guess)
+        judge, samples = self._choose(lambda *_: folded, spaces, int(folded.has_folds), guess)
+        self._solve(folded, judge, samples)
 
     def _guess_of(self, X: Features, y: NDArray[np.intp], power: float) -> Guess | None:
         """Return how signatures guess the means of seen classes, if they live among the samples."""
@@ -291,9 +294,7 @@ class PrototypeRegression(PrototypeBeliefs):
     def linear_form(self, classes: Targets) -> LinearForm:
         return LinearForm((Branch(None, classes),), self.feature_norm, self.power_)
 
-    def _solve(
-        self, folded: FoldedMoments, settings: KernelSettings, guess: Guess | None = None
-    ) -> None:
+    def _solve(self, folded: FoldedMoments, judge: FoldJudge, samples: list[FoldSpace]) -> None:
         """Set the class means, and the regressions of all settings with the same kernel as one."""
         covariance = WithinClassCovariance.of(folded.total, folded.n_features)
         means = folded.total.class_means
@@ -304,11 +305,7 @@ class PrototypeRegression(PrototypeBeliefs):
         self.dual_gram_ = whitened @ (means - center).T
         self.dual_shift_ = whitened @ center
         self.dual_coef_ = folded.lifted(whitened)
-        S, kernels = self.seen_signatures_, self._signature_kernels()
-        found = settings.mean_regressions(kernels.between(S, S))
-        self.kernels_, self.regression_ = found.kernels, found.values
-        judge = FoldJudge(kernels, S, settings, guess)
-        self.space_ = self._space_of(folded, covariance, found, judge)
+        self.space_ = self._space_of(folded, covariance, judge, samples)
         self.seen_prototypes_ = "posterior" if self.seen_prototypes == "posterior" else "predicted"
         self.evidence_ = self.adapted_ = Evidence.none(self.seen_classes_, self.n_features_in_)
         self.undescribed_ = self.evidence_.names
@@ -318,30 +315,32 @@ class PrototypeRegression(PrototypeBeliefs):
         self,
         folded: FoldedMoments,
         covariance: WithinClassCovariance,
-        found: Regressions,
         judge: FoldJudge,
+        samples: list[FoldSpace],
     ) -> PrototypeSpace:
-        """Return what samples after the fit need, and how good descriptions are."""
+        """Set the regressions, and return what samples after the fit need."""
         whitening = covariance.whitening(self.shrinkage_, folded.basis)
         spread = covariance.spread(whitening, self.shrinkage_)
         counts, raw = folded.total.counts, folded.lifted(folded.total.class_means)
         center = raw.mean(axis=0)
         means = whitening.applied(raw - center)
-        residuals = found.left_out[0] @ means
+        products = None
         for name in LEANING:
             self.__dict__.pop(name, None)
-        self.lean_ = 0.0
-        if judge.guess is not None and found.beta > 0:
+        if judge.guess is not None and judge.settings.beta.any():
             guesses = judge.guess(self.power_)
             self.guess_center_ = guesses.mean(axis=0)
-            self.guesses_ = whitening.applied(guesses - self.guess_center_)
-            scale = prior_scale(means, self.guesses_)
-            self.lean_, self.leaning_ = scale * found.beta, scale * found.leaning
-            residuals -= scale * (found.left_out[1] @ self.guesses_)
-        temperature = None
-        if folded.has_folds:
-            parts = judge.labeled_scores(folded, self.power_, self.shrinkage_)
-            temperature = fit_temperature(parts) if parts else None
+            self.guesses_ = F = whitening.applied(guesses - self.guess_center_)
+            products = means @ F.T, F @ F.T
+        S = self.seen_signatures_
+        found = judge.settings.mean_regressions(judge.kernels.between(S, S), products)
+        self.kernels_, self.regression_, self.lean_ = found.kernels, found.values, found.lean
+        residuals = found.left_out[0] @ means
+        if products is not None:
+            self.leaning_ = found.leaning
+            residuals -= found.left_out[1] @ self.guesses_
+        parts = judge.labeled_scores(samples)
+        temperature = fit_temperature(parts) if parts else None
         # As precise as the samples were: the map is by far the largest part of a model.
         kind = np.float32 if getattr(folded.X, "dtype", None) == np.float32 else np.float64
         return PrototypeSpace(
@@ -356,68 +355,82 @@ class PrototypeRegression(PrototypeBeliefs):
             kernel_shares=found.shares,
             novelty=Novelty.of(residuals, means, counts, spread).astype(kind),
             temperature=temperature,
+            miscount=miscount(parts, temperature) if temperature is not None else 0.0,
         )
 
     def _choose(
         self, gather: Gather, spaces: list[Point], n_deals: int, guess: Guess | None
-    ) -> KernelSettings:
-        """Set power and shrinkage, then the kernels and ridges to average, and return these."""
+    ) -> tuple[FoldJudge, list[FoldSpace]]:
+        """Set power and shrinkage, then β, then the kernels and ridges to average.
+
+        Returns the judge with the settings in use, and samples of the folds of the last deal.
+        """
         kernels = SignatureKernels.of(self.seen_signatures_, self._blocks_of())
         self.kernel_scales_ = kernels.scales
         points = kernel_points(self, guesses=guess is not None)
-        n_best = len(points)
-        if self._chooses_kernels():
-            # At most a third of the settings, so that not all of a small grid is averaged.
-            n_best = min(self.n_average, -(-len(points) // 3))
         judge = FoldJudge(kernels, self.seen_signatures_, KernelSettings.of(points), guess)
         self.cv_results_, space = None, spaces[0]
         curves: list[NDArray] = []
-        if n_deals and len(spaces) > 1:
-            coarse, n_coarse = judge, n_best
-            if guess is not None and self._chooses_kernels():
-                few = thinned(points)
-                coarse = replace(judge, settings=KernelSettings.of(few))
-                n_coarse = min(self.n_average, -(-len(few) // 3))
-            choice, accuracies = coarse.choose_space(gather, spaces, n_coarse)
+        leans = guess is not None and is_cv(self.beta) and self._chooses_kernels()
+        if n_deals and (len(spaces) > 1 or leans):
+            few = thinned(points) if leans else points
+            coarse = replace(judge, settings=KernelSettings.of(few))
+            choice, accuracies = coarse.choose_space(gather, spaces, self._n_best(few))
             space, self.cv_results_ = choice.best_params, choice.cv_results
-            if self.setting == "conventional" and coarse is judge:
+            if leans:
+                found = accuracies[:, choice.best_index].mean(axis=0)
+                beta = best_beta(few, found, self._n_best)
+                points = [point for point in points if point["beta"] == beta]
+                judge = replace(judge, settings=KernelSettings.of(points))
+            elif self.setting == "conventional":
                 # The first deal has judged all kernels in this space already.
                 curves = list(accuracies[:, choice.best_index])
         self.power_, self.shrinkage_ = float(space["power"]), float(space["shrinkage"])
         self.best_params_ = left_open(self, space)
+        samples: list[FoldSpace] = []
         if not self._chooses_kernels():
-            return self._keep(points, guess)
+            return self._keep(judge, points), samples
         for deal in range(1 if curves else 0, n_deals):
-            curves += self._curves(gather(self.power_, deal), deal, judge)
+            samples = []
+            curves += self._curves(gather(self.power_, deal), deal, judge, samples)
         if not curves:  # nothing to choose by: where signatures can guess, they do
             first = points[0] | ({"beta": 1.0} if guess and is_cv(self.beta) else {})
-            return self._keep([first], guess)
+            return self._keep(judge, [first]), samples
+        if not samples:
+            folded = gather(self.power_, n_deals - 1)
+            samples = judge.sample_spaces(folded, self.power_, self.shrinkage_)
         choice = choose([space | p for p in points], range(len(curves)), curves.__getitem__)
         self.cv_results_ = choice.cv_results
         # Their prototypes are averaged; docs/prototype_regression.md has what that brings.
-        best = np.argsort(choice.cv_results["rank_test_score"], kind="stable")[:n_best]
-        return self._keep([points[i] for i in nearly_best(np.array(curves), best)], guess)
+        ranks = choice.cv_results["rank_test_score"]
+        best = np.argsort(ranks, kind="stable")[: self._n_best(points)]
+        return self._keep(judge, [points[i] for i in nearly_best(np.array(curves), best)]), samples
 
-    def _keep(self, points: list[Point], guess: Guess | None) -> KernelSettings:
-        """Set the settings in use."""
+    def _n_best(self, points: Sequence[Point]) -> int:
+        """How many of some settings are averaged at most; all where none are chosen."""
+        # At most a third of the settings, so that not all of a small grid is averaged.
+        n = len(points)
+        return min(self.n_average, -(-n // 3)) if self._chooses_kernels() else n
+
+    def _keep(self, judge: FoldJudge, points: list[Point]) -> FoldJudge:
+        """Set the settings in use, and return the judge of these."""
         settings = KernelSettings.of(points)
         for name in (*KERNELS, "beta"):
             values = getattr(settings, name)
             setattr(self, f"{name}_", values)
-            if is_cv(getattr(self, name)) and (name != "beta" or guess is not None):
+            if is_cv(getattr(self, name)) and (name != "beta" or judge.guess is not None):
                 listed = values.tolist()
                 self.best_params_[name] = listed if len(listed) > 1 else listed[0]
-        return settings
+        return replace(judge, settings=settings)
 
-    def _curves(self, folded: FoldedMoments, deal: int, judge: FoldJudge) -> list[NDArray]:
-        """Judge every kernel and ridge on each fold of a deal."""
+    def _curves(
+        self, folded: FoldedMoments, deal: int, judge: FoldJudge, samples: list[FoldSpace]
+    ) -> list[NDArray]:
+        """Judge every kernel and ridge on each fold of a deal, and add samples of the folds."""
         if self.setting == "generalized":
-            return list(
-                judge.harmonic_means(
-                    folded, self.power_, self.shrinkage_, deal_seed(self.random_state, deal)
-                )
-            )
-        return list(judge.accuracies(folded, self.power_, [self.shrinkage_])[:, 0])
+            seed = deal_seed(self.random_state, deal)
+            return list(judge.harmonic_means(folded, self.power_, self.shrinkage_, seed))
+        return list(judge.accuracies(folded, self.power_, [self.shrinkage_], samples)[:, 0])
 
     def _chooses_kernels(self) -> bool:
         return is_cv(self.bandwidth) or is_cv(self.ridge)

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from zslearn._declared import search_space
 from zslearn.core.confidence import LabeledScores
-from zslearn.core.kernels import SignatureDistances, SignatureKernels, ridge_weights
+from zslearn.core.kernels import KernelSpectrum, SignatureDistances, SignatureKernels
 from zslearn.core.learner import FoldedMoments, FoldMoments
 from zslearn.core.posterior_prototypes import left_out_weights
 from zslearn.core.whitening import (
-    Leaning,
     WhitenedSpace,
     WithinClassCovariance,
     class_shares,
+    leaning,
     whitened_spaces,
 )
 from zslearn.exceptions import InvalidInputError
@@ -80,39 +80,48 @@ class KernelSettings:
             used = np.flatnonzero((kernels == kernel).all(axis=1))
             yield int(kernel[0]), float(kernel[1]), used
 
-    def mean_regressions(self, distances: SignatureDistances) -> Regressions:
+    def mean_regressions(
+        self, distances: SignatureDistances, guesses: tuple[Array, Array] | None = None
+    ) -> Regressions:
         """Return what each kernel is multiplied by in the mean of all settings.
 
         Parameters
         ----------
         distances : SignatureDistances
             Among the seen classes.
+        guesses : pair of ndarrays of shape (n_seen, n_seen), optional
+            Products of the seen means with guesses of them and of these with one another, if
+            prototypes may lean on guesses.
 
         Returns
         -------
         Regressions
         """
         n, by_kernel = len(self.ridge), self.ridge < NO_KERNEL
-        kernels, values, leaning, shares, variance = [], [], [], [], 0.0
+        lean = np.zeros(n)
+        kernels, values, leaned, shares, variance = [], [], [], [], 0.0
         left_out = np.zeros((2, *distances.values.shape[2:]))
         for n_kernels, bandwidth, used in self.by_kernel():
             K = distances.kernel(n_kernels, bandwidth)
             # (K + r I)⁻¹ of all ridges from one decomposition, added up to one matrix per kernel.
-            inverses = ridge_weights(K, np.eye(len(K)), self.ridge[used])
+            spectrum, ridges = KernelSpectrum.of(K), self.ridge[used]
+            inverses = spectrum.weights(np.eye(len(K)), ridges)
+            if guesses is not None:
+                lean[used] = self.beta[used] * spectrum.trends(*guesses, ridges)
             missed, variances = left_out_weights(inverses)
             kernels.append((n_kernels, bandwidth))
             values.append(inverses.sum(axis=0) / n)
-            leaning.append(np.tensordot(self.beta[used], inverses, axes=1) / n)
+            leaned.append(np.tensordot(lean[used], inverses, axes=1) / n)
             left_out[0] += missed.sum(axis=0) / n
-            left_out[1] += np.tensordot(self.beta[used], missed, axes=1) / n
+            left_out[1] += np.tensordot(lean[used], missed, axes=1) / n
             shares.append(by_kernel[used].sum() / n)
             variance += float(variances[by_kernel[used]].mean(axis=1).sum())
         beyond = float((1.0 + self.ridge[by_kernel]).sum())
         return Regressions(
             np.array(kernels, dtype=np.float64),
             np.stack(values),
-            np.stack(leaning),
-            float(self.beta.mean()),
+            np.stack(leaned),
+            float(lean.mean()),
             left_out,
             np.array([variance, beyond]) / by_kernel.sum() if by_kernel.any() else np.ones(2),
             np.array(shares),
@@ -129,12 +138,13 @@ class Regressions(NamedTuple):
     values : ndarray of shape (n_kernels, n_seen, n_seen)
         Sum of ``(K + γ I)⁻¹`` over the settings with that kernel, over the number of settings.
     leaning : ndarray of shape (n_kernels, n_seen, n_seen)
-        The same with every setting times its β.
-    beta : float
-        Mean of β.
+        The same with every setting times its β b.
+    lean : float
+        Mean of β b.
     left_out : ndarray of shape (2, n_seen, n_seen)
-        T and T_β of :func:`zslearn.core.posterior_prototypes.left_out_weights` in the mean: seen
-        means are missed by ``T M − b T_β F`` if each is predicted from the others.
+        T and T_b of :func:`zslearn.core.posterior_prototypes.left_out_weights` in the mean, T_b
+        with every setting times its β b: seen means are missed by ``T M − T_b F`` if each is
+        predicted from the others.
     variances : ndarray of shape (2,)
         Mean variance of these predictions, and ``1 + γ``, that of a class like no other, both in
         units of the kernel and over the settings that have one.
@@ -145,7 +155,7 @@ class Regressions(NamedTuple):
     kernels: Array
     values: Array
     leaning: Array
-    beta: float
+    lean: float
     left_out: Array
     variances: Array
     shares: Array
@@ -162,9 +172,10 @@ def kernel_points(estimator: Any, *, guesses: bool = False) -> list[Point]:
         Whether prototypes may lean on signatures, so that points have a β.
     """
     given = {name: getattr(estimator, name) for name in (*KERNELS, *(["beta"] if guesses else []))}
-    # Numbers for both others mean a plain setting; it has one kernel unless told.
-    if not (is_cv(given["bandwidth"]) or is_cv(given["ridge"])) and is_cv(given["n_kernels"]):
-        given["n_kernels"] = 1
+    # Numbers for both others mean a plain setting: one kernel and all of the guess, unless told.
+    if not (is_cv(given["bandwidth"]) or is_cv(given["ridge"])):
+        plain = {"n_kernels": 1, "beta": 1.0}
+        given |= {name: value for name, value in plain.items() if is_cv(given.get(name, 0))}
     sizes = {np.size(value) for value in given.values() if not isinstance(value, str | int | float)}
     chosen = any(map(is_cv, given.values()))
     if len(sizes) > 1 or (sizes and chosen):
@@ -216,6 +227,28 @@ def space_scores(accuracies: Array, n_best: int) -> Array:
     return np.take_along_axis(accuracies, best[None], axis=2).mean(axis=2)
 
 
+def best_beta(
+    points: Sequence[Point], accuracies: Array, n_best: Callable[[Sequence[Point]], int]
+) -> float:
+    """Return the β whose best settings are the most accurate.
+
+    Parameters
+    ----------
+    points : sequence of dict
+        Settings of every β.
+    accuracies : ndarray of shape (n_points,)
+        Of the points, in the mean over folds.
+    n_best : callable
+        How many of some points speak for them.
+    """
+    found: dict[float, float] = {}
+    for beta in dict.fromkeys(point["beta"] for point in points):
+        mine = [i for i, point in enumerate(points) if point["beta"] == beta]
+        best = np.sort(accuracies[mine])[::-1][: n_best([points[i] for i in mine])]
+        found[beta] = float(best.mean())
+    return max(found, key=found.__getitem__)
+
+
 def nearly_best(scores: Array, order: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return those of some points that are about as good as the best.
 
@@ -235,6 +268,37 @@ def nearly_best(scores: Array, order: NDArray[np.intp]) -> NDArray[np.intp]:
     # Standard error of the best mean; two of them are no difference.
     error = best.std(ddof=1) / np.sqrt(len(best))
     return order[means[order] >= means[order[0]] - 2 * error]
+
+
+class FoldSpace(NamedTuple):
+    """Held-out samples of a fold in one whitened space.
+
+    Attributes
+    ----------
+    known, candidates : ndarrays of int
+        Classes learned from, and the classes that prototypes are made of.
+    space : WhitenedSpace
+        The samples, the means of the known classes, and guesses where there are any.
+    truth : ndarray of int of shape (n_samples,)
+        Place of the class of each sample among the candidates.
+    weights : ndarray of shape (n_samples,) or None
+        Weight of each sample; None where all count the same.
+    """
+
+    known: NDArray[np.intp]
+    candidates: NDArray[np.intp]
+    space: WhitenedSpace
+    truth: NDArray[np.intp]
+    weights: NDArray | None
+
+    def thinned(self, most: int) -> FoldSpace:
+        """Return the same with every second sample, every third, … so that few are left."""
+        some = slice(None, None, -(-len(self.truth) // most))
+        space = WhitenedSpace(
+            np.ascontiguousarray(self.space.products[some]), self.space.gram, self.space.n_classes
+        )
+        weights = None if self.weights is None else self.weights[some]
+        return self._replace(space=space, truth=self.truth[some], weights=weights)
 
 
 @dataclass(frozen=True)
@@ -303,10 +367,33 @@ class FoldJudge:
             found = self.accuracies(gather(power, 0), power, shrinkages)
             known |= {(power, shrinkage): found[:, i] for i, shrinkage in enumerate(shrinkages)}
 
-    def accuracies(self, folded: FoldedMoments, power: float, shrinkages: Sequence[float]) -> Array:
-        """Per-class accuracy on held-out classes, of shape (n_folds, n_shrinkages, n_settings)."""
-        folds = map(folded.fold, range(len(folded.parts)))
-        return np.stack([self._accuracies(fold, folded, power, shrinkages) for fold in folds])
+    def accuracies(
+        self,
+        folded: FoldedMoments,
+        power: float,
+        shrinkages: Sequence[float],
+        kept: list[FoldSpace] | None = None,
+    ) -> Array:
+        """Per-class accuracy on held-out classes, of shape (n_folds, n_shrinkages, n_settings).
+
+        Parameters
+        ----------
+        folded : FoldedMoments
+            Moments by fold, and rows.
+        power : float
+            Of the rows.
+        shrinkages : sequence of float
+            Spaces to judge in.
+        kept : list, optional
+            Where some samples of every fold are added, for `labeled_scores`; with one shrinkage.
+        """
+        found = []
+        for fold in map(folded.fold, range(len(folded.parts))):
+            spaces = self._spaces(fold, folded, power, shrinkages)
+            found.append(self._accuracies(spaces))
+            if kept is not None:
+                kept += [space.thinned(_SURE_ROWS) for space in spaces]
+        return np.stack(found)
 
     def harmonic_means(
         self, folded: FoldedMoments, power: float, shrinkage: float, state: int | None
@@ -333,16 +420,20 @@ class FoldJudge:
         curves = []
         for number in range(len(folded.parts)):
             fold = folded.fold(number, spared)
-            if len(fold.known_rows):
-                curves.append(self._harmonic_means(fold, folded, power, shrinkage))
-            else:
-                curves.append(self._accuracies(fold, folded, power, [shrinkage])[0])
+            if not len(fold.known_rows):
+                curves.append(self._accuracies(self._spaces(fold, folded, power, [shrinkage]))[0])
+                continue
+            (space,) = self._spaces(fold, folded, power, [shrinkage], generalized=True)
+            found = np.empty(len(self.settings.ridge))
+            for _, used, prototypes in self._prototypes([space]):
+                found[used] = space.space.harmonic_means(prototypes, space.truth, space.weights)
+            curves.append(found)
         return np.stack(curves)
 
-    def labeled_scores(
+    def sample_spaces(
         self, folded: FoldedMoments, power: float, shrinkage: float
-    ) -> list[LabeledScores]:
-        """Score held-out classes by the mean of all settings, on some rows of every fold.
+    ) -> list[FoldSpace]:
+        """Return some samples of every fold, for `labeled_scores`.
 
         Parameters
         ----------
@@ -350,84 +441,98 @@ class FoldJudge:
             Moments by fold, and rows.
         power, shrinkage : float
             Of the space.
+        """
+        folds = map(folded.fold, range(len(folded.parts)))
+        return [
+            space.thinned(_SURE_ROWS)
+            for fold in folds
+            for space in self._spaces(fold, folded, power, [shrinkage])
+        ]
+
+    def labeled_scores(self, spaces: Sequence[FoldSpace]) -> list[LabeledScores]:
+        """Score samples of held-out classes by the mean prototypes of all settings.
+
+        Parameters
+        ----------
+        spaces : sequence of FoldSpace
+            One for each fold.
 
         Returns
         -------
         list of LabeledScores
             One for each fold with two classes or more.
         """
-        parts = []
-        for fold in map(folded.fold, range(len(folded.parts))):
-            known, new = fold.train.classes, fold.classes
-            if len(new) < 2:
+        parts, n = [], len(self.settings.ridge)
+        for space in spaces:
+            if len(space.candidates) < 2:
                 continue
-            some = slice(None, None, -(-len(fold.rows) // _SURE_ROWS))
-            guesses = self._guesses(known, new, power)
-            (space,) = _spaces(fold, folded, fold.rows[some], [shrinkage], guesses)
-            within = self.kernels.between(self.signatures[known], self.signatures[known])
-            across = self.kernels.between(self.signatures[new], self.signatures[known])
-            mixtures = np.empty((len(self.settings.ridge), len(new), len(known)))
-            for n_kernels, bandwidth, used in self.settings.by_kernel():
-                K, k = within.kernel(n_kernels, bandwidth), across.kernel(n_kernels, bandwidth)
-                mixtures[used] = ridge_weights(K, k, self.settings.ridge[used])
-            scores = space.mean_scores(mixtures, self.settings.beta)
-            weights = None if fold.weights is None else fold.weights[some]
-            truth = fold.truth[some]
-            parts.append(LabeledScores(scores, truth, class_shares(truth, weights)))
+            mean = np.zeros((1, len(space.candidates), len(space.space.gram)))
+            for _, _, prototypes in self._prototypes([space]):
+                mean[..., : prototypes.shape[2]] += prototypes.sum(axis=0) / n
+            scores = np.concatenate([ranked[:, 0] for _, ranked in space.space.ranked(mean)])
+            shares = class_shares(space.truth, space.weights)
+            parts.append(LabeledScores(scores, space.truth, shares))
         return parts
 
-    def _accuracies(
-        self, fold: FoldMoments, folded: FoldedMoments, power: float, shrinkages: Sequence[float]
-    ) -> Array:
-        guesses = self._guesses(fold.train.classes, fold.classes, power)
-        spaces = _spaces(fold, folded, fold.rows, shrinkages, guesses)
-        found = np.empty((len(spaces), len(self.settings.ridge)))
-        for used, prototypes in self._prototypes(fold.train.classes, fold.classes):
-            for i, space in enumerate(spaces):
-                found[i, used] = space.accuracies(prototypes, fold.truth, fold.weights)
-        return found
+    def _accuracies(self, spaces: Sequence[FoldSpace]) -> Array:
+        """Accuracy of every setting in every space of a fold."""
+        found = {id(space): np.empty(len(self.settings.ridge)) for space in spaces}
+        for space, used, prototypes in self._prototypes(spaces):
+            accuracies = space.space.accuracies(prototypes, space.truth, space.weights)
+            found[id(space)][used] = accuracies
+        return np.stack(list(found.values()))
 
-    def _harmonic_means(
-        self, fold: FoldMoments, folded: FoldedMoments, power: float, shrinkage: float
-    ) -> Array:
-        known = fold.train.classes
-        candidates = np.concatenate([known, fold.classes])
-        rows = np.concatenate([fold.rows, fold.known_rows])
-        guesses = self._guesses(known, candidates, power)
-        (space,) = _spaces(fold, folded, rows, [shrinkage], guesses)
-        # Candidates are the classes learned from and then the held-out ones.
-        truth = np.concatenate([fold.truth + len(known), fold.known_truth])
-        weights = None
-        if fold.weights is not None and fold.known_weights is not None:
-            weights = np.concatenate([fold.weights, fold.known_weights])
-        found = np.empty(len(self.settings.ridge))
-        for used, prototypes in self._prototypes(known, candidates):
-            found[used] = space.harmonic_means(prototypes, truth, weights)
-        return found
-
-    def _guesses(
-        self, known: NDArray[np.intp], new: NDArray[np.intp], power: float
-    ) -> tuple[Array, Array] | None:
-        """Return guesses of the means of the classes learned from and of the candidates."""
-        if self.guess is None:
-            return None
-        guesses = self.guess(power)
-        return guesses[known], guesses[new]
+    def _spaces(
+        self,
+        fold: FoldMoments,
+        folded: FoldedMoments,
+        power: float,
+        shrinkages: Sequence[float],
+        *,
+        generalized: bool = False,
+    ) -> list[FoldSpace]:
+        """Spaces of the samples of a fold; if generalized with the known classes' own."""
+        known, new = fold.train.classes, fold.classes
+        rows, truth, weights = fold.rows, fold.truth, fold.weights
+        if generalized:
+            # Candidates are the classes learned from and then the held-out ones.
+            new = np.concatenate([known, new])
+            rows = np.concatenate([rows, fold.known_rows])
+            truth = np.concatenate([truth + len(known), fold.known_truth])
+            if weights is not None and fold.known_weights is not None:
+                weights = np.concatenate([weights, fold.known_weights])
+        guesses = None
+        if self.guess is not None:
+            every = self.guess(power)
+            guesses = every[known], every[new]
+        covariance = WithinClassCovariance.of(fold.train, folded.n_features)
+        spaces = whitened_spaces(fold.train, covariance, fold.X[rows], shrinkages, guesses)
+        return [FoldSpace(known, new, space, truth, weights) for space in spaces]
 
     def _prototypes(
-        self, known: NDArray[np.intp], new: NDArray[np.intp]
-    ) -> Iterator[tuple[NDArray[np.intp], Array | Leaning]]:
-        """For each kernel its settings, and the weights of the known means in new prototypes."""
-        S = self.signatures
+        self, spaces: Sequence[FoldSpace]
+    ) -> Iterator[tuple[FoldSpace, NDArray[np.intp], Array]]:
+        """Yield some settings and their prototypes in every space of a fold.
+
+        Prototypes are weights of the means, or of all that a space holds.
+        """
+        known, candidates = spaces[0].known, spaces[0].candidates
+        S, ridge, beta = self.signatures, self.settings.ridge, self.settings.beta
         within = self.kernels.between(S[known], S[known])
-        across = self.kernels.between(S[new], S[known])
+        across = self.kernels.between(S[candidates], S[known])
         for n_kernels, bandwidth, used in self.settings.by_kernel():
-            K, k = within.kernel(n_kernels, bandwidth), across.kernel(n_kernels, bandwidth)
-            if self.guess is None:
-                yield used, ridge_weights(K, k, self.settings.ridge[used])
-                continue
-            ridges, which = np.unique(self.settings.ridge[used], return_inverse=True)
-            yield used, Leaning(ridge_weights(K, k, ridges), which, self.settings.beta[used])
+            spectrum = KernelSpectrum.of(within.kernel(n_kernels, bandwidth))
+            k = across.kernel(n_kernels, bandwidth)
+            plain, leant = used[beta[used] == 0], used[beta[used] > 0]
+            if len(plain):
+                weights = spectrum.weights(k, ridge[plain])
+                for space in spaces:
+                    yield space, plain, weights
+            if len(leant):
+                weights = spectrum.weights(k, ridge[leant])
+                for space in spaces:
+                    b = spectrum.trends(*space.space.guesses, ridge[leant])
+                    yield space, leant, leaning(weights, beta[leant] * b)
 
 
 def _best_space(
@@ -437,15 +542,3 @@ def _best_space(
     accuracies = np.stack([known[s["power"], s["shrinkage"]] for s in spaces], axis=1)
     scores = space_scores(accuracies, n_best)
     return choose(spaces, range(len(scores)), scores.__getitem__), accuracies
-
-
-def _spaces(
-    fold: FoldMoments,
-    folded: FoldedMoments,
-    rows: NDArray[np.intp],
-    shrinkages: Sequence[float],
-    guesses: tuple[Array, Array] | None,
-) -> list[WhitenedSpace]:
-    """Spaces of some rows of a fold."""
-    covariance = WithinClassCovariance.of(fold.train, folded.n_features)
-    return whitened_spaces(fold.train, covariance, fold.X[rows], shrinkages, guesses)
