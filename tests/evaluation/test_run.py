@@ -217,7 +217,7 @@ def test_no_warning_where_the_samples_are_of_one_class(data):
 
 
 def test_scores_that_are_no_numbers_are_refused(data):
-    with pytest.raises(InvalidInputError, match="Watched gave NaN or infinite scores"):
+    with pytest.raises(InvalidInputError, match="the scores of row 0 are not finite"):
         evaluate(data, Watched(preference=np.nan))
 
 

@@ -1,5 +1,12 @@
 """Protocols, one call from a data set to a flat row, and reports on what can go wrong."""
 
+from zslearn.evaluation.answers import (
+    Answers,
+    ClassAnswers,
+    Share,
+    answer_held_out,
+    answer_samples,
+)
 from zslearn.evaluation.open_protocol import OpenAnswers, OpenProtocol
 from zslearn.evaluation.protocols import (
     ConventionalProtocol,
@@ -7,6 +14,7 @@ from zslearn.evaluation.protocols import (
     Task,
     read_class_splits,
 )
+from zslearn.evaluation.report_page import Shown, report_page
 from zslearn.evaluation.reports import (
     ClassReport,
     HubnessReport,
@@ -20,6 +28,8 @@ from zslearn.evaluation.result import Result, SplitsResult
 from zslearn.evaluation.run import evaluate, evaluate_splits
 
 __all__ = [
+    "Answers",
+    "ClassAnswers",
     "ClassReport",
     "ConventionalProtocol",
     "GeneralizedProtocol",
@@ -28,8 +38,12 @@ __all__ = [
     "OpenAnswers",
     "OpenProtocol",
     "Result",
+    "Share",
+    "Shown",
     "SplitsResult",
     "Task",
+    "answer_held_out",
+    "answer_samples",
     "evaluate",
     "evaluate_splits",
     "hubness_report",
@@ -37,4 +51,5 @@ __all__ = [
     "leakage_report",
     "read_class_splits",
     "report_classes",
+    "report_page",
 ]

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,7 @@ from zslearn.zero_shot.registry import find_method
 
 Semantics = str | Sequence[str] | Signatures | None
 Protocol = ConventionalProtocol | GeneralizedProtocol | OpenProtocol
+PROTOCOLS = get_args(Protocol)
 
 # One class taking more of the predictions than this is a collapsed model.
 COLLAPSED_SHARE = 0.9
@@ -92,7 +93,7 @@ def evaluate(
     >>> round(result.metrics["ausuc"], 2), result.n_candidates
     (1.0, 25)
     """
-    protocol = ConventionalProtocol() if protocol is None else protocol
+    protocol = _checked_protocol(dataset, protocol)
     task = protocol.task(dataset)
     estimator, space = prepared_estimator(dataset, method, semantics)
     stack = _calibration(estimator, protocol)
@@ -182,7 +183,7 @@ def evaluate_splits(
     >>> row["n_splits"], row["per_class_accuracy_std"] > 0
     (2, True)
     """
-    protocol = ConventionalProtocol() if protocol is None else protocol
+    protocol = _checked_protocol(dataset, protocol)
     if not splits:
         raise InvalidInputError("splits is empty; give at least one split.")
     named = splits if isinstance(splits, Mapping) else dict(enumerate(splits))
@@ -191,6 +192,21 @@ def evaluate_splits(
         result = evaluate(dataset, method, replace(protocol, split=split), semantics=semantics)
         results.append(replace(result, split=str(name)) if isinstance(splits, Mapping) else result)
     return SplitsResult(tuple(results))
+
+
+def _checked_protocol(dataset: Any, protocol: Any) -> Protocol:
+    """Return the protocol to follow; refuse arguments in another order."""
+    if not isinstance(dataset, ZeroShotDataset):
+        raise InvalidTypeError(
+            f"dataset must be a ZeroShotDataset; got {type(dataset).__name__}. The order is data "
+            "set, method, protocol."
+        )
+    if protocol is None:
+        return ConventionalProtocol()
+    if not isinstance(protocol, PROTOCOLS):
+        known = ", ".join(f"{kind.__name__}()" for kind in PROTOCOLS)
+        raise InvalidTypeError(f"protocol must be one of {known}; got {protocol!r:.80}.")
+    return protocol
 
 
 def _calibration(estimator: Any, protocol: Protocol) -> CalibratedStacking | None:
@@ -237,12 +253,7 @@ def _open_measures(
 
 
 def _checked_hubs(method: str, scores: NDArray[Any], task: Task, y: NDArray[Any]) -> HubnessReport:
-    """Refuse scores that are not numbers; warn if one class takes nearly all predictions."""
-    if not np.isfinite(scores).all():
-        raise InvalidInputError(
-            f"{method} gave NaN or infinite scores on split {task.split!r}; the fit failed. Check "
-            "the features and signatures for extreme values, or raise the regularization."
-        )
+    """Return how often each class is the answer; warn if one takes nearly all predictions."""
     hubs = hubness_report(scores, task.candidates)
     true_share = float(np.mean(y == hubs.largest))
     if hubs.largest_share > COLLAPSED_SHARE >= true_share:
@@ -263,6 +274,7 @@ def prepared_estimator(
     if isinstance(method, str):
         table, name = find_semantics(dataset, semantics)
         return make_classifier(method, _wanted(dataset, method, table, name)), name
+    classifier_of(method)  # which must be one
     estimator = clone(method)
     given = classifier_of(estimator).signatures
     if semantics is None and given is not None:
@@ -356,6 +368,11 @@ def find_semantics(dataset: ZeroShotDataset, semantics: Semantics) -> tuple[Sign
         return semantics, _name_of(dataset, semantics)
     if semantics is None:
         semantics = next(iter(dataset.semantics))
+    if not isinstance(semantics, Sequence):
+        raise InvalidTypeError(
+            "semantics must be the name of a semantic space, several names or Signatures; got "
+            f"{type(semantics).__name__}."
+        )
     names = [semantics] if isinstance(semantics, str) else list(semantics)
     tables = [_space(dataset, name) for name in names]
     joined, title = tables[0], names[0]
