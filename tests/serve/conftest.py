@@ -8,7 +8,8 @@ from starlette.testclient import TestClient
 from zslearn.datasets import make_zero_shot
 from zslearn.persistence import save
 from zslearn.serve import ServerSettings, create_app
-from zslearn.zero_shot import SAEClassifier
+from zslearn.signatures import Signatures
+from zslearn.zero_shot import CalibratedStacking, PrototypeRegression, SAEClassifier
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +25,18 @@ def classifier(data):
     """A classifier fitted on the seen classes."""
     seen = data.rows(data.split("standard").seen)
     return SAEClassifier(data.signatures, lam=1.0).fit(data.X[seen], data.y[seen])
+
+
+@pytest.fixture(scope="session")
+def teachable(data):
+    """A calibrated classifier that learns from single samples, with traits that have names."""
+    table = data.signatures
+    traits = Signatures(
+        table.names, table.vectors, ["fur", "tail", "wings", "eats meat", "stripes"]
+    )
+    seen = data.rows(data.split("standard").seen)
+    method = PrototypeRegression(traits, n_repeats=1)
+    return CalibratedStacking(method).fit(data.X[seen], data.y[seen])
 
 
 @pytest.fixture

@@ -134,7 +134,7 @@ def test_every_flipped_bit_of_an_edit_is_noticed(tmp_path):
 
 
 def test_a_long_log_is_written_anew(make_client, log_file, monkeypatch):
-    monkeypatch.setattr("zslearn.serve.models.SLACK", 40)
+    monkeypatch.setattr("zslearn.serve.changes.SLACK", 40)
     client, other = make_client(), make_client()
     changes = client.app.state.server.shelf.slot("made").changes()
     for i in range(100):
@@ -282,7 +282,7 @@ def small_disk(tmp_path):
 def test_what_is_answered_with_503_on_a_full_disk_was_not_applied(
     make_client, small_disk, monkeypatch
 ):
-    monkeypatch.setattr("zslearn.serve.models.SLACK", 5)  # written anew every few changes
+    monkeypatch.setattr("zslearn.serve.changes.SLACK", 5)  # written anew every few changes
     client = make_client(classes_folder=small_disk)
     made, refused = set(), set()
     for number in range(400):

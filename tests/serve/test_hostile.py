@@ -19,14 +19,15 @@ CLASSES = "/v2/models/made/classes"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory, classifier):
+def server(tmp_path_factory, classifier, teachable):
     """One server for all attacks, with small limits, so that they end soon."""
     from zslearn.persistence import save
 
     path = tmp_path_factory.mktemp("hostile") / "made.zsl"
     save(classifier, path)
+    save(teachable, path.with_name("taught.zsl"))
     limits = ["--timeout", 2, "--max-body", 8, "--max-decompressed", 16, "--max-connections", 40]
-    with running_server(path, "--log", "errors", *limits) as server:
+    with running_server(path, path.with_name("taught.zsl"), "--log", "errors", *limits) as server:
         yield server
         log = server.log.read_text()
         assert "Traceback" not in log, log[-3000:]
@@ -45,6 +46,8 @@ def requests(rows):
     ).encode()
     size = {"parameters": {"binary_data_size": rows.nbytes}}
     text = json.dumps({"inputs": [part | size]}).encode()
+    examples = json.dumps({"rows": rows.tolist()}).encode()
+    taught = "/v2/models/taught/classes/new"
     infer, length = "/v2/models/made/infer", "inference-header-content-length"
     form = (
         b'--b\r\ncontent-disposition: form-data; name="image"; filename="a.png"\r\n\r\n'
@@ -56,6 +59,9 @@ def requests(rows):
         ("POST", infer, {length: str(len(text))}, text + rows.tobytes()),
         ("POST", infer, {"content-encoding": "gzip"}, gzip.compress(plain)),
         ("POST", infer, {"content-encoding": "deflate"}, zlib.compress(plain)),
+        ("POST", f"{taught}/examples", {}, examples),
+        ("DELETE", f"{taught}/examples", {}, b""),
+        ("PUT", taught, {}, b'{"text": "like seen0, with fur"}'),
         ("POST", "/predict", {}, json.dumps({"rows": rows.tolist(), "top_k": 2}).encode()),
         ("POST", "/predict", {"content-type": "multipart/form-data; boundary=b"}, form),
         ("PUT", f"{CLASSES}/new", {}, b'{"like": "seen0", "changes": {"d1": 0.5}}'),

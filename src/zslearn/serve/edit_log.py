@@ -8,6 +8,8 @@ which rows there must be.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import os
 import sqlite3
@@ -18,8 +20,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from zslearn._files import first_line, locked
 from zslearn.exceptions import InvalidInputError, MissingFileError, WriteError
+from zslearn.signatures.phrases import Phrases
 
 VERSION = 2
 UNREAD = -1
@@ -406,6 +412,35 @@ class EditLog:
             raise wrong(
                 f"{path} is no file of edits, or damaged ({first_line(error)}); {kind.remedy}."
             ) from error
+
+
+def packed(rows: ArrayLike) -> str:
+    """Return vectors as text, for an edit."""
+    return base64.b64encode(np.ascontiguousarray(rows, "<f4").tobytes()).decode()
+
+
+def unpacked(text: str, width: int) -> NDArray[np.float32]:
+    """Return vectors of a width from the text of an edit, shape (n_vectors, width)."""
+    try:
+        found = np.frombuffer(base64.b64decode(text, validate=True), "<f4").reshape(-1, width)
+    except (ValueError, TypeError, binascii.Error) as error:
+        raise InvalidInputError(f"an edit holds no vectors of length {width}.") from error
+    if not np.isfinite(found).all():
+        raise InvalidInputError("an edit holds vectors that are not finite.")
+    return found
+
+
+def packed_phrases(told: Phrases) -> Edit:
+    """Return what can be left out of the texts of a class as a part of an edit."""
+    return {"words": list(told.words), "vectors": packed(told.vectors)}
+
+
+def unpacked_phrases(part: Edit, width: int) -> Phrases:
+    """Return what can be left out of the texts of a class from a part of an edit."""
+    words, vectors = part.get("words"), unpacked(part.get("vectors", ""), width)
+    if not isinstance(words, list) or len(words) != len(vectors):
+        raise InvalidInputError("an edit holds phrases without their vectors.")
+    return Phrases(tuple(map(str, words)), vectors)
 
 
 def take_over_journal(path: Path, kind: Kind, facts: Mapping[str, Any]) -> None:

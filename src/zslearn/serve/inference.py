@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, NamedTuple
@@ -14,14 +12,12 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from zslearn.core.nearest import best_columns
-from zslearn.encoders import Encoder
-from zslearn.encoders.pictures import decode_rgb
-from zslearn.encoders.samples import text_problem
 from zslearn.exceptions import InvalidInputError, UnknownClassError
 from zslearn.serve.models import VERSION, ServedModel
 from zslearn.serve.openapi import convert_body
 from zslearn.serve.protocol import InferRequest, Message, Tensor, Wanted, encode_response
-from zslearn.serve.responses import RequestError, read_json, refuse
+from zslearn.serve.responses import read_json, refuse
+from zslearn.serve.samples import ready_rows, tensor_rows
 from zslearn.serve.settings import Limits
 from zslearn.zero_shot import Recognizer
 
@@ -242,70 +238,6 @@ def _allowed(model: ServedModel, candidates: str | Sequence[str]) -> Recognizer:
         ) from error
 
 
-FORMATS = ("JPEG", "PNG")
-MOST_LETTERS = 10_000
-
-
-def encode_texts(model: ServedModel, texts: Sequence[str]) -> NDArray[Any]:
-    """Turn texts into samples, in this thread.
-
-    Parameters
-    ----------
-    model : ServedModel
-        A model that knows its text encoder.
-    texts : sequence of str
-        Each of at most `MOST_LETTERS` letters; what the encoder does not read is left out.
-
-    Returns
-    -------
-    ndarray of shape (n_texts, n_features)
-    """
-    for number, text in enumerate(texts):
-        problem = text_problem(text)
-        if problem is not None:
-            raise refuse(f"text {number}: {problem}.")
-        if len(text) > MOST_LETTERS:
-            raise RequestError(
-                413, f"text {number} has {len(text)} letters, more than {MOST_LETTERS}."
-            )
-    return _encoder(model, "text").run_batch(texts).vectors
-
-
-def _encoder(model: ServedModel, kind: str) -> Encoder:
-    """Return the encoder of a model, if it is of a kind."""
-    if model.encoder is None or kind not in model.inputs:
-        what = "pictures" if kind == "image" else "texts"
-        raise refuse(
-            f"{model.name} was not trained on {what}; send it {' or '.join(model.inputs)}."
-        )
-    return model.encoder.opened
-
-
-def encode_pictures(model: ServedModel, files: Sequence[bytes], limits: Limits) -> NDArray[Any]:
-    """Turn the bytes of picture files into samples, one after the other in this thread.
-
-    Parameters
-    ----------
-    model : ServedModel
-        A model that knows its image encoder.
-    files : sequence of bytes
-        JPEG or PNG.
-    limits : Limits
-        `pixels` are the most of one picture.
-
-    Returns
-    -------
-    ndarray of shape (n_pictures, n_features)
-    """
-    encoder = _encoder(model, "image")
-    vectors = []
-    for number, content in enumerate(files):
-        name = f"picture {number}" if len(files) > 1 else "the picture"
-        pixels = decode_rgb(content, name, formats=FORMATS, max_pixels=limits.pixels)
-        vectors.append(encoder.encode_batch([pixels])[0])
-    return np.stack(vectors)
-
-
 DEFAULT_OUTPUTS = {binary: (Wanted("predict", binary=binary),) for binary in (False, True)}
 
 
@@ -325,9 +257,8 @@ def infer(model: ServedModel, request: InferRequest, limits: Limits) -> Message:
     -------
     Message
     """
-    answer = Answer(
-        model, read_samples(model, request.inputs, limits), Options.of(request.parameters), limits
-    )
+    X = ready_rows(model, tensor_rows(model, request.inputs, limits))
+    answer = Answer(model, X, Options.of(request.parameters), limits)
     wanted = request.outputs or DEFAULT_OUTPUTS[request.binary]
     # Reasons first: they decide which dimensions are named.
     found = {one.name: _output(answer, one) for one in sorted(wanted, key=_names_last)}
@@ -339,71 +270,6 @@ def infer(model: ServedModel, request: InferRequest, limits: Limits) -> Message:
         [Tensor(one.name, found[one.name]) for one in wanted],
         [one.binary for one in wanted],
     )
-
-
-def read_samples(model: ServedModel, inputs: Any, limits: Limits) -> NDArray[Any]:
-    """Return the samples of a request as the classifier takes them."""
-    if len(inputs) != 1 or next(iter(inputs)) not in model.inputs:
-        raise refuse(
-            f"{model.name} takes one input, {' or '.join(model.inputs)}; got "
-            f"{', '.join(inputs):.100}."
-        )
-    [(name, array)] = inputs.items()
-    return as_samples(model, name, array, limits)
-
-
-def as_samples(model: ServedModel, name: str, array: NDArray[Any], limits: Limits) -> NDArray[Any]:
-    """Return features, pictures or texts as the classifier takes them."""
-    if not len(array):
-        raise refuse(f"{name} holds no samples.")
-    if len(array) > limits.rows:
-        raise RequestError(413, f"{name} holds {len(array)} samples, more than {limits.rows}.")
-    if name == "image":
-        return ready_rows(model, encode_pictures(model, _pictures(array), limits))
-    if name == "text":
-        return ready_rows(model, encode_texts(model, _texts(array)))
-    return ready_rows(model, _features(model, array))
-
-
-def ready_rows(model: ServedModel, X: NDArray[Any]) -> NDArray[Any]:
-    """Return samples behind the steps of a pipeline."""
-    return X if model.prepare is None else np.asarray(model.prepare(X))
-
-
-def _features(model: ServedModel, array: NDArray[Any]) -> NDArray[Any]:
-    if array.dtype.kind == "O":
-        raise refuse("features must be numbers, FP32 or FP64; got BYTES.")
-    if array.ndim != 2 or array.shape[1] != model.n_features:
-        raise refuse(
-            f"features must have the shape [n, {model.n_features}]; got {list(array.shape)}."
-        )
-    return array
-
-
-def _pictures(array: NDArray[Any]) -> list[bytes]:
-    """Return the files of pictures; in JSON they are written in base64."""
-    if array.dtype.kind != "O":
-        raise refuse("image must be of type BYTES: encoded JPEG or PNG files.")
-    return [_decoded(item) for item in array.ravel().tolist()]
-
-
-def _texts(array: NDArray[Any]) -> list[str]:
-    """Return the texts of a tensor."""
-    if array.dtype.kind != "O":
-        raise refuse("text must be of type BYTES: texts in UTF-8.")
-    try:
-        return [str(item, "utf-8") for item in array.ravel().tolist()]
-    except UnicodeDecodeError as error:
-        raise refuse("a text is not UTF-8.") from error
-
-
-def _decoded(item: bytes) -> bytes:
-    if item[:2] in (b"\xff\xd8", b"\x89P"):
-        return item
-    try:
-        return base64.b64decode(item, validate=True)
-    except binascii.Error as error:
-        raise refuse("a picture is neither JPEG or PNG, nor base64 of one.") from error
 
 
 def _output(answer: Answer, wanted: Wanted) -> NDArray[Any]:

@@ -10,14 +10,16 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from starlette.types import Scope
 
 from zslearn._files import first_line
-from zslearn.serve.models import ModelShelf
+
+if TYPE_CHECKING:
+    from zslearn.serve.state import ModelShelf
 
 # Where worker processes put their figures, so that each can answer for all.
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"

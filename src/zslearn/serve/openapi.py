@@ -82,7 +82,7 @@ class Operation(NamedTuple):
 
     def route(self) -> Route:
         """Return the route of Starlette; a class may have slashes in its name."""
-        path = re.sub(r"\{class_name\}$", "{class_name:path}", self.path)
+        path = self.path.replace("{class_name}", "{class_name:path}")
         return Route(path, self.endpoint, methods=[self.method])
 
 

@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-import numpy as np
 from msgspec import Meta, Struct, field
-from numpy.typing import NDArray
-from starlette.datastructures import FormData, Headers, UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from zslearn import __version__
 from zslearn.exceptions import ZslearnError
-from zslearn.serve.inference import Answer, Options, Parameters, as_samples, infer
+from zslearn.serve.changes import ChangedModel
+from zslearn.serve.inference import Answer, Options, Parameters, infer
 from zslearn.serve.metrics import CONTENT_TYPE
-from zslearn.serve.models import VERSION, ChangedModel, ModelShelf, ModelSlot, ServedModel
-from zslearn.serve.openapi import JSON, TEXT, Operation, Schema, convert_body, read_body
+from zslearn.serve.models import VERSION, ServedModel
+from zslearn.serve.openapi import JSON, TEXT, Operation, Schema, read_body
 from zslearn.serve.protocol import InferRequest, Message, decode_request
 from zslearn.serve.responses import (
     HEADER_LENGTH,
     RequestError,
     json_response,
-    read_json,
     refuse,
     send_message,
 )
+from zslearn.serve.samples import Rows, Texts, given_rows, read_given, ready_rows
 from zslearn.serve.settings import Limits
-from zslearn.serve.state import Server, header, read_content, read_request, server_of
+from zslearn.serve.state import (
+    ModelShelf,
+    ModelSlot,
+    Server,
+    header,
+    read_content,
+    read_request,
+    server_of,
+)
 from zslearn.serve.work import checked
-from zslearn.zero_shot.explanation import name_reasons
 
-PICTURES = (b"\xff\xd8\xff", b"\x89PNG")
-MOST_FILES = 64
 EXTENSIONS = ["binary_tensor_data", "classification", "model_repository", "zslearn_classes"]
 
 
@@ -56,8 +58,8 @@ class Predict(Parameters, kw_only=True, forbid_unknown_fields=True):
 class PredictSamples(Predict, kw_only=True, forbid_unknown_fields=True):
     """The same with rows of numbers, or texts; a single one need not be in a list."""
 
-    rows: list[float | list[float]] = field(default_factory=list)
-    texts: str | list[str] = field(default_factory=list)
+    rows: Rows = field(default_factory=list)
+    texts: Texts = field(default_factory=list)
 
 
 async def describe_server(request: Request) -> Response:
@@ -238,7 +240,7 @@ async def predict(request: Request) -> Response:
     server = server_of(request)
     limits = server.settings.limits
     body = await read_request(request)
-    wanted, pictures = await _parts(request.headers, body)
+    wanted, pictures = await read_given(request.headers, body, PredictSamples, Predict)
     slot = _slot(server.shelf, wanted.model or request.query_params.get("model"))
     slot.changes()
     return json_response(await server.pool.run(answered, slot, wanted, pictures, limits))
@@ -249,8 +251,7 @@ def answered(
 ) -> dict[str, Any]:
     """Return the answers to rows, texts or pictures."""
     model = slot.model()
-    kind, samples = ("image", _objects(pictures)) if pictures else _given(wanted, model)
-    X = as_samples(model, kind, samples, limits)
+    X = ready_rows(model, given_rows(wanted, pictures, model, limits))
     options = Options.of(wanted)
     answer = Answer(model, X, options, limits)
     names, scores = (part.tolist() for part in answer.ranking)
@@ -276,52 +277,14 @@ def answered(
 
 
 def _reasons(answer: Answer) -> list[list[dict[str, Any]] | None]:
-    """Return the traits that spoke most for each answer; none if the method cannot say."""
+    """Return the reasons of each answer, the largest first; none if the method cannot say."""
     try:
         reasons = answer.reasons
     except RequestError:
         raise
     except ZslearnError:
         return []
-    table, best = answer.recognizer.signatures, answer.ranking[0][:, 0]
-    found = [name_reasons(why, table, name) for why, name in zip(reasons, best, strict=True)]
-    return [None if one is None else [part._asdict() for part in one] for one in found]
-
-
-async def _parts(headers: Headers, body: bytes) -> tuple[Predict, list[bytes]]:
-    """Return what is wanted, and the pictures of a request."""
-    if body.startswith(PICTURES):
-        return Predict(), [body]
-    if headers.get("content-type", "").startswith("multipart/form-data"):
-        return await _form(headers, body)
-    return read_body(body, PredictSamples), []
-
-
-async def _form(headers: Headers, body: bytes) -> tuple[Predict, list[bytes]]:
-    async def stream() -> AsyncIterator[bytes]:
-        yield body
-
-    try:
-        parser = MultiPartParser(headers, stream(), max_files=MOST_FILES, max_fields=20)  # type: ignore[arg-type]
-        form: FormData = await parser.parse()
-    except (MultiPartException, KeyError, ValueError) as error:
-        raise refuse(f"the form cannot be read ({str(error)[:100]}).") from error
-    try:
-        items = form.multi_items()
-        pictures = [await part.read() for _, part in items if isinstance(part, UploadFile)]
-        fields = {name: _value(name, part) for name, part in items if isinstance(part, str)}
-    finally:
-        await form.close()
-    if not pictures:
-        raise refuse("the form holds no picture; send one with curl -F image=@photo.jpg.")
-    return convert_body(fields, Predict), pictures
-
-
-def _value(name: str, text: str) -> Any:
-    """Return a field of a form as JSON would have it."""
-    if name in ("model", "candidates") and not text.startswith("["):
-        return text
-    return read_json(text.encode())
+    return [[one._asdict() for one in why.reasons()] or None for why in reasons]
 
 
 def _slot(shelf: ModelShelf, name: str | None) -> ModelSlot:
@@ -331,28 +294,6 @@ def _slot(shelf: ModelShelf, name: str | None) -> ModelSlot:
     if name is None:
         raise refuse(f"say which model: model must be one of {', '.join(shelf.slots):.200}.")
     return shelf.slot(name)
-
-
-def _given(wanted: Predict, model: ServedModel) -> tuple[str, NDArray[Any]]:
-    """Return rows of numbers or texts as an array; a single one need not be in a list."""
-    rows, texts = getattr(wanted, "rows", []), getattr(wanted, "texts", [])
-    if bool(rows) == bool(texts):
-        ways = {"image": ", or a picture", "text": ', or {"texts": ["..."]}'}
-        other = "".join(ways[kind] for kind in model.inputs[1:])
-        raise refuse(f'send {{"rows": [[...], ...]}}: lists of {model.n_features} numbers{other}.')
-    if texts:
-        given = [texts] if isinstance(texts, str) else texts
-        return "text", _objects([text.encode(errors="surrogatepass") for text in given])
-    try:
-        return "features", np.atleast_2d(np.array(rows, dtype=np.float64))
-    except ValueError as error:
-        raise refuse("the rows are lists of different lengths.") from error
-
-
-def _objects(items: Sequence[bytes]) -> NDArray[Any]:
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
-    return array
 
 
 # ---- the table of addresses

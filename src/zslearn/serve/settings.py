@@ -38,6 +38,8 @@ class Limits:
         Open connections; any more are answered with 503.
     classes : int
         Classes that may be added to a model.
+    examples : int
+        Examples of classes that may be added to a model.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Limits:
     seconds: float = 30.0
     connections: int = 512
     classes: int = 10_000
+    examples: int = 10_000
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
         "body": Whole(1),
@@ -66,6 +69,7 @@ class Limits:
         "seconds": Number(above=0),
         "connections": Whole(1),
         "classes": Whole(0),
+        "examples": Whole(0),
     }
 
     def __post_init__(self) -> None:

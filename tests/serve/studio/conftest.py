@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
@@ -56,13 +58,29 @@ class Visitor:
         return next(one for one in self.json("state")["classes"] if one["name"] == name)
 
 
+@pytest.fixture(scope="session")
+def fitted_shapes(tmp_path_factory):
+    """What a studio of the shapes learns at its first start, for all tests that only look at it."""
+    project = tmp_path_factory.mktemp("fitted") / "shapes.project"
+    studio = open_studio(Source(project=project))
+    for method in ("prototype-regression", "sae"):
+        studio.session.methods.calibrate(method)
+    studio.session.wait()
+    studio.session.close()
+    return project.with_name("shapes.project.models")
+
+
 @pytest.fixture
-def open_shapes(tmp_path):
+def open_shapes(tmp_path, fitted_shapes):
     """Open the shapes with a project in a folder of the test; a second call opens it again."""
     studios = []
 
     def opened(**source):
-        studio = open_studio(Source(**{"project": tmp_path / "shapes.project", **source}))
+        source = {"project": tmp_path / "shapes.project", **source}
+        models = source["project"].with_name(f"{source['project'].name}.models")
+        if "data" not in source and not models.exists():
+            shutil.copytree(fitted_shapes, models)
+        studio = open_studio(Source(**source))
         studio.session.wait()
         studios.append(studio)
         return Visitor(studio)

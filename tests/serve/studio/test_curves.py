@@ -33,25 +33,32 @@ def test_the_bias_is_chosen_without_test_rows(visitor):
     test = np.flatnonzero(~session.collection.train)
     mixed = np.random.default_rng(0).permutation(test)
     session.collection.labels[test] = session.collection.labels[mixed]
-    again = Methods(session.collection, None).calibrate("sae")
-    assert again.bias == head["chosen"]
+    again = Methods(session.collection, None)
+    again.calibrate(session.kept.method)
+    assert again.fitted(session.kept.method).bias == head["chosen"]
 
 
 def test_what_was_learned_is_known_at_the_next_start(visitor, tmp_path):
     chosen = visitor.json("state")["balance"]["chosen"]
-    again = Methods(visitor.session.collection, tmp_path / "shapes.project.models")
-    assert again.fitted("sae").classifier.lam_ == visitor.session.fitted("sae").classifier.lam_
-    assert again.calibration("sae").bias == chosen
-    (tmp_path / "shapes.project.models" / "sae.zsl").write_bytes(b"damaged")
-    third = Methods(visitor.session.collection, tmp_path / "shapes.project.models")
-    assert third.fitted("sae").classifier.lam_ == visitor.session.fitted("sae").classifier.lam_
+    folder, method = tmp_path / "shapes.project.models", visitor.session.kept.method
+    again = Methods(visitor.session.collection, folder)
+    assert again.fitted(method).is_calibrated
+    assert not again.wants_calibration(method)
+    assert again.fitted(method).bias == chosen
+    (folder / f"{method}.zsl").write_bytes(b"damaged")
+    third = Methods(visitor.session.collection, folder)
+    wanted = visitor.session.fitted(method).method.best_params_
+    assert third.fitted(method).method.best_params_.keys() <= wanted.keys()
+    assert third.wants_calibration(method)
 
 
 @pytest.mark.parametrize("part", ["signatures", "labels", "X"])
 def test_a_model_of_other_values_or_labels_is_not_taken(visitor, tmp_path, part):
     """A class table that was edited keeps its names, and a sample that was exchanged its own."""
     old, folder = visitor.session.collection, tmp_path / "shapes.project.models"
-    before = visitor.session.fitted("sae").classifier
+    visitor.edit("method", method="sae")
+    visitor.session.wait()
+    before = visitor.session.fitted("sae").method
     if part == "signatures":
         table = old.signatures
         new = Signatures(table.names, table.vectors[:, ::-1], table.dimensions)
@@ -62,32 +69,50 @@ def test_a_model_of_other_values_or_labels_is_not_taken(visitor, tmp_path, part)
         new = old.labels.copy()
         new[old.train] = np.roll(new[old.train], 1)
     collection = replace(old, **{part: new})
-    got = Methods(collection, folder).fitted("sae").classifier
+    got = Methods(collection, folder).fitted("sae").method
     rows = collection.train
     wanted = SAEClassifier(collection.signatures).fit(collection.X[rows], collection.labels[rows])
     np.testing.assert_allclose(got.coef_, wanted.coef_, atol=1e-9)
     assert not np.allclose(got.coef_, before.coef_)
 
 
-def test_rejection_is_what_the_threshold_gives(visitor):
+@pytest.mark.parametrize("method", ["sae", "prototype-regression"])
+def test_rejection_is_what_the_threshold_gives(visitor, method):
+    visitor.edit("method", method=method)
+    visitor.session.wait()
     head, curve = visitor.packed("rejection")
     assert (np.diff(curve["rejected"]) >= 0).all()
     assert curve["accuracy"][60] > curve["accuracy"][0]
     place = 30
-    threshold = float(curve["threshold"][place])
-    found, arrays = visitor.edit("reject", on=True, threshold=threshold)
+    sure = float(curve["sure"][place])
+    assert 0 < sure < 1
+    found, arrays = visitor.edit("reject", on=True, sure=sure)
     assert found["summary"]["rejected"] == pytest.approx(curve["rejected"][place], abs=0.01)
     _, labels = visitor.packed("labels")
     test = labels["split"] == 1
     assert found["summary"]["n_rejected"] == (test & (arrays["answer"] == -1)).sum()
-    np.testing.assert_array_equal(arrays["answer"] == -1, arrays["margin"] < threshold)
+    # The classifier itself, asked anew.
+    made = visitor.session.model()
+    confidence = made.classifier.recognizer(list(made.keys)).confidence
+    wanted = confidence(visitor.session.collection.X) < sure
+    assert ((arrays["answer"] == -1) == wanted).mean() > 0.999
     off, arrays = visitor.edit("reject", on=False)
     assert off["summary"]["n_rejected"] == 0
     assert (arrays["answer"] >= 0).all()
     assert head["n"] == test.sum()
 
 
+def test_while_a_slider_moves_the_same_answers_stay_rejected(visitor):
+    visitor.edit("reject", on=True)
+    _, before = visitor.packed("answers")
+    _, moving = visitor.edit("set", **{"class": 31}, changes={"0": 0.2}, final=False)
+    both = (before["answer"] >= 0) & (moving["answer"] >= 0)
+    assert ((before["answer"] < 0) >= (moving["answer"] < 0)).all()
+    assert both.mean() > 0.5
+
+
 def test_the_lambda_curve_is_that_of_the_classifiers(visitor):
+    visitor.edit("method", method="sae")
     curves = visitor.json("lambda")
     X, y = visitor.session.methods.training_rows()
     for direction, name in (("encode", "encoder"), ("decode", "decoder")):
@@ -98,6 +123,8 @@ def test_the_lambda_curve_is_that_of_the_classifiers(visitor):
 
 
 def test_another_lambda_is_another_fit(visitor):
+    visitor.edit("method", method="sae")
+    visitor.session.wait()
     before = visitor.packed("answers")[1]["margin"]
     _, arrays = visitor.edit("lam", value=0.5)
     state = visitor.json("state")

@@ -44,7 +44,7 @@ def test_answers_are_those_of_the_recognizer(visitor):
     _, arrays = visitor.edit("set", **{"class": number}, changes=ring_changes(visitor))
     session, state = visitor.session, visitor.json("state")
     state["classes"] = [one for one in state["classes"] if one["described"]]
-    recognizer = session.methods.fitted("sae").classifier.recognizer()
+    recognizer = session.fitted(state["method"]).unbiased.recognizer()
     for one in state["classes"]:
         recognizer = recognizer.replace(one["name"], one["row"])
     recognizer = recognizer.among([one["name"] for one in state["classes"]])
@@ -53,10 +53,11 @@ def test_answers_are_those_of_the_recognizer(visitor):
     ids = np.array([one["id"] for one in state["classes"]])
     order = np.argsort(-scores, axis=1)
     best = np.take_along_axis(scores, order[:, :2], axis=1)
-    clear = best[:, 0] - best[:, 1] > 1e-5
+    clear = best[:, 0] - best[:, 1] > 1e-3
     assert clear.mean() > 0.99
     np.testing.assert_array_equal(arrays["answer"][clear], ids[order[clear, 0]])
-    np.testing.assert_allclose(arrays["margin"], best[:, 0] - best[:, 1], atol=2e-6)
+    # In single precision, of scores up to a few hundred.
+    np.testing.assert_allclose(arrays["margin"], best[:, 0] - best[:, 1], atol=1e-3)
 
 
 def test_figures_count_test_rows(visitor):
@@ -129,7 +130,7 @@ def test_numbers_are_never_given_twice(visitor):
 def test_the_suggestion_is_understood_and_works(visitor):
     for _ in range(3):
         said = visitor.json("state")["suggestion"]
-        visitor.edit("phrase", **said)
+        visitor.edit("words", **said)
         assert visitor.class_called(said["name"])["accuracy"] > 0.6
     assert visitor.json("state")["suggestion"] is None
 

@@ -28,7 +28,7 @@ def visitor(tmp_path):
     X = table.rows(y) @ rng.standard_normal((384, 40)) + 0.1 * rng.standard_normal((32, 40))
     train = np.arange(32) % 4 > 0
     seen = tuple(TEXTS)
-    collection = Collection("words", X.astype(np.float32), y, table, seen, train, first="sae")
+    collection = Collection("words", X.astype(np.float32), y, table, seen, train)
     studio = Studio()
     project = open_project(tmp_path / "words.project", collection.identity())
     studio.open(Session(collection, project, studio.events))
@@ -63,3 +63,19 @@ def test_attributes_beside_an_encoders_numbers_keep_their_names():
     table = Signatures(list("abcdef"), np.eye(6), names)
     collection = Collection("mixed", np.eye(6), None, table, (), np.zeros(6, bool))
     assert collection.named.tolist() == [False] * 3 + [True] * 3
+
+
+def test_the_page_is_told_what_is_understood(open_shapes):
+    visitor = open_shapes()
+    document = {"text": "like small dotted orange star, but a ring, sparkling, bigg"}
+    said = visitor.post("phrase", document).json()
+    assert said["like"] == visitor.class_called("small dotted orange star")["id"]
+    assert said["unknown"] == ["sparkling", "bigg"]
+    assert said["understood"] == ["like small dotted orange star", "ring"]
+    name = "small dotted orange ring"
+    visitor.edit("words", name=name, text=document["text"])
+    assert visitor.class_called(name)["row"] == said["row"]
+    assert visitor.class_called(name)["accuracy"] > 0.9
+    answer = visitor.post("edits", {"op": "words", "name": "x", "text": "xyzzy"})
+    assert answer.status_code == 400
+    assert "nothing of this names a trait or a class" in answer.json()["error"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zslearn.serve.studio.edits import BoardClass
+from zslearn.serve.studio.state import BoardClass
 from zslearn.zero_shot import Recognizer
 
 NOBODY = -np.inf
@@ -69,10 +69,15 @@ class Board:
         The fitted method with the classes of its table.
     X : array of shape (n_samples, n_features)
         All samples; they are made ready once.
+    key : callable
+        Returns the name of a class inside the recognizer.
     """
 
-    def __init__(self, recognizer: Recognizer, X: Any) -> None:
+    def __init__(
+        self, recognizer: Recognizer, X: Any, key: Callable[[BoardClass], Any] | None = None
+    ) -> None:
         self.recognizer = recognizer
+        self.key = key or (lambda one: one.name)
         self.ready = recognizer.ready(X)
         self.n = len(self.ready)
         self._scored: dict[int, NDArray[np.float64]] = {}
@@ -96,7 +101,7 @@ class Board:
             self._arrange(wanted)
         self.seen = np.fromiter((one.seen for one in classes.values()), bool, len(classes))
         if stale and (not self._separable or len(stale) > max(4, len(classes) // 2)):
-            self.scores = self._whole(classes).scores(self.ready).astype(np.float32, copy=False)
+            self.scores = self.whole(classes).scores(self.ready).astype(np.float32, copy=False)
             self._bias = self._edited = None
         else:
             places = {number: place for place, number in enumerate(wanted.tolist())}
@@ -141,20 +146,15 @@ class Board:
 
     def with_class(self, one: BoardClass) -> Recognizer:
         """Return the recognizer with one class as it is on the board."""
-        return self.recognizer.replace(self.key(one), one.row)
+        phrases = None if one.told is None else one.told.phrases
+        return self.recognizer.replace(self.key(one), one.row, phrases=phrases)
 
-    def key(self, one: BoardClass) -> Any:
-        """Return the name of a class inside the recognizer."""
-        whole = self.recognizer.names.dtype.kind in "iu"
-        return 10**9 + one.id if whole else one.name
-
-    def _whole(self, classes: Mapping[int, BoardClass]) -> Recognizer:
+    def whole(self, classes: Mapping[int, BoardClass]) -> Recognizer:
         """Return a recognizer of all classes on the board, in their order."""
-        found = self.recognizer
+        found, table = self.recognizer, self.recognizer.signatures
         for one in classes.values():
             key = self.key(one)
-            place = np.flatnonzero(found.names == key)
-            if not len(place) or not _same(found.signatures[key], one.row):
+            if key not in table or not _same(table[key], one.row):
                 found = found.replace(key, one.row)
         return found.among([self.key(one) for one in classes.values()])
 
@@ -264,7 +264,7 @@ def count_answers(
     columns: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]],
     truth: NDArray[np.intp],
     test: NDArray[np.bool_],
-    threshold: float | None,
+    kept: NDArray[np.bool_] | None,
 ) -> Answers:
     """Turn the best columns of samples into answers and figures.
 
@@ -278,8 +278,8 @@ def count_answers(
         Column of the true class, -1 where there is none.
     test : ndarray of bool of shape (n_samples,)
         Which rows were not trained on.
-    threshold : float or None
-        Answers of smaller margin become "none of these".
+    kept : ndarray of bool of shape (n_samples,) or None
+        The other answers become "none of these".
 
     Returns
     -------
@@ -287,7 +287,7 @@ def count_answers(
     """
     best, second, margin = columns
     n = len(ids)
-    kept = np.ones(len(best), bool) if threshold is None else margin >= threshold
+    kept = np.ones(len(best), bool) if kept is None else kept
     given = np.where(kept, best, NONE)
     known = test & (truth >= 0)
     count = np.bincount(truth[known], minlength=n)

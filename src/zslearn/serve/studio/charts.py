@@ -86,7 +86,7 @@ def balance_curve(session: Session) -> bytes:
 
     The oracle looks at the labels of the test rows; the bias chosen does not.
     """
-    truth, test = session.truth(), ~session.collection.train
+    truth, test = session.truth(), session.is_test()
     some = np.flatnonzero(test & (truth >= 0))
     board = session.board()
     names = np.array([str(number) for number in board.ids.tolist()])
@@ -107,12 +107,12 @@ def balance_curve(session: Session) -> bytes:
             curve.indices_at(np.array([best.gamma, session.bias()])),
         )
     )
-    state = session.view.state
-    learned = session.methods.calibration(state.method, state.lam.get(state.method))
+    fitted = session.fitted(session.view.state.method)
+    chosen = fitted.bias if fitted.is_calibrated else None
     head = {
         "revision": session.view.revision,
-        "chosen": None if learned is None else learned.bias,
-        "chosen_point": None if learned is None else _point(curve.at(learned.bias)),
+        "chosen": chosen,
+        "chosen_point": None if chosen is None else _point(curve.at(chosen)),
         "oracle": best.gamma,
         "oracle_point": _point(best),
         "current": session.bias(),
@@ -132,25 +132,26 @@ def balance_curve(session: Session) -> bytes:
 
 def rejection_curve(session: Session) -> bytes:
     """Return how many test rows each threshold rejects and how right the others are, packed."""
-    answers, truth = session.view.answers, session.truth()
-    test = ~session.collection.train
-    choice = session.board().choose(session.bias())
-    margin = choice.margin[test]
+    answers, truth, state = session.view.answers, session.truth(), session.view.state
+    if session.sure() is None:
+        raise RequestError(409, "how sure answers are could not be learned: there are few classes.")
+    test = session.is_test()
+    sure, choice = session.sureness()[test], session.board().choose(session.bias())
     known, right = (truth >= 0)[test], (choice.best == truth)[test]
-    thresholds = np.unique(np.quantile(margin, np.linspace(0, 1, 101)))
-    kept = margin[None, :] >= thresholds[:, None]
+    thresholds = np.unique(np.quantile(sure, np.linspace(0, 1, 101)))
+    kept = sure[None, :] >= thresholds[:, None]
     n_kept = (kept & known).sum(axis=1)
     accuracy = np.divide(
         (kept & known & right).sum(axis=1), n_kept, out=np.ones(len(n_kept)), where=n_kept > 0
     )
     head = {
         "revision": session.view.revision,
-        "on": session.view.state.reject,
-        "current": finite(session.threshold()),
+        "on": state.reject,
+        "current": finite(session.sure()),
         "n_rejected": answers.summary["n_rejected"],
         "n": int(test.sum()),
     }
-    arrays = {"threshold": thresholds, "rejected": 1 - kept.mean(axis=1), "accuracy": accuracy}
+    arrays = {"sure": thresholds, "rejected": 1 - kept.mean(axis=1), "accuracy": accuracy}
     return pack(head, {name: _f4(column) for name, column in arrays.items()})
 
 
@@ -160,13 +161,13 @@ def lam_curves(session: Session) -> dict[str, Any]:
     if method not in SAE:
         raise RequestError(404, "λ belongs to the semantic autoencoder; choose SAE.")
     both = session.methods.fitted("sae-both")
-    found = getattr(both.classifier, "cv_results_", None)
+    found = getattr(both.method, "cv_results_", None)
     if not found:
         raise RequestError(404, "there are too few classes to choose λ on.")
     curves: dict[str, list[tuple[float, float]]] = {"encode": [], "decode": []}
     for point, score in zip(found["params"], found["mean_test_score"], strict=True):
         curves[str(point["direction"])].append((float(point["lam"]), float(score)))
-    lam = both.classifier.lam_
+    lam = both.method.lam_
     return {
         "values": [value for value, _ in curves["decode"]],
         "encoder": [score for _, score in curves["encode"]],

@@ -14,9 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
+from sklearn.decomposition import TruncatedSVD
+from sklearn.preprocessing import Normalizer
 
 from zslearn.datasets import ClassSplit, ZeroShotDataset, load_animals, make_shapes
 from zslearn.datasets.shapes import draw, place
+from zslearn.encoders import EncoderIdentity
+from zslearn.encoders.efficientnet import builtin_identity
 from zslearn.encoders.pictures import Pixels, encode_picture, read_rgb, scaled
 from zslearn.evaluation import GeneralizedProtocol
 from zslearn.exceptions import InvalidInputError
@@ -60,9 +64,7 @@ def draw_shape(name: str, number: int, side: int = SIDE) -> NDArray[np.uint8]:
 def load_shapes() -> ZeroShotDataset:
     """Load the features that were computed of the pictures; nothing is drawn."""
     signatures, split = shape_classes()
-    with (files("zslearn.serve.studio") / "data" / "shapes.npz").open("rb") as file:
-        with np.load(file, allow_pickle=False) as stored:
-            X = stored["X"].astype(np.float32)
+    X = _stored_shapes()["X"].astype(np.float32)
     return ZeroShotDataset(
         name="shapes",
         X=X,
@@ -72,6 +74,22 @@ def load_shapes() -> ZeroShotDataset:
         features=f"EfficientNet-Lite0 (ImageNet), {X.shape[1]} principal components",
         source="drawn by zslearn",
     )
+
+
+def _stored_shapes() -> dict[str, NDArray[Any]]:
+    with (files("zslearn.serve.studio") / "data" / "shapes.npz").open("rb") as file:
+        with np.load(file, allow_pickle=False) as stored:
+            return {name: stored[name] for name in stored.files}
+
+
+def _shape_steps() -> tuple[Any, ...]:
+    """Return what turns a vector of the encoder into features: unit length, principal axes."""
+    axes = _stored_shapes()["axes"].astype(np.float32)
+    project = TruncatedSVD(len(axes))
+    project.components_, project.n_features_in_ = axes, axes.shape[1]
+    unit = Normalizer()
+    unit.n_features_in_ = axes.shape[1]
+    return unit, project
 
 
 # Classes with pictures whose description is left to the visitor.
@@ -114,8 +132,10 @@ class Collection:
         Descriptions that are known and left to the visitor.
     recipe : tuple of str
         Python lines that make X, y, train and signatures.
-    first : str or None
-        The method to begin with, if it is another one than usual.
+    encoder : EncoderIdentity or None
+        What turned the samples into vectors, if that is known.
+    steps : tuple of transformers
+        Fitted; what makes features of these vectors.
     notice : str
         What the visitor should know about the data; empty if there is nothing.
     texts : tuple of str or None
@@ -133,7 +153,8 @@ class Collection:
     groups: tuple[str, ...] | None = None
     hidden: Signatures | None = None
     recipe: tuple[str, ...] = ()
-    first: str | None = None
+    encoder: EncoderIdentity | None = None
+    steps: tuple[Any, ...] = ()
     notice: str = ""
     texts: tuple[str, ...] | None = None
 
@@ -185,8 +206,7 @@ def open_shapes() -> Collection:
     shown = tuple(f"{name} {row}" for row, name in enumerate(names))
     loads = ["from zslearn.serve.studio.collection import load_shapes", "", "data = load_shapes()"]
     made = from_dataset(data, "shapes", picture=picture, names=shown, groups=groups, loads=loads)
-    # As good as any here, and linear: encoded attributes can be corrected from the first moment.
-    return replace(made, first="sae")
+    return replace(made, encoder=builtin_identity("efficientnet-lite0"), steps=_shape_steps())
 
 
 def open_animals(pictures: Path | None = None) -> Collection:
@@ -195,7 +215,18 @@ def open_animals(pictures: Path | None = None) -> Collection:
     names = tuple(data.image_files or ())
     picture = None if pictures is None else _photographs(pictures, data)
     loads = ["from zslearn.datasets import load_animals", "", "data = load_animals()"]
-    return from_dataset(data, "animals", names=names, picture=picture, loads=loads)
+    made = from_dataset(data, "animals", names=names, picture=picture, loads=loads)
+    return replace(
+        made,
+        encoder=builtin_identity("efficientnet-lite2"),
+        notice="" if picture is not None else WITHOUT_PICTURES,
+    )
+
+
+WITHOUT_PICTURES = (
+    "Each point is a photograph of an animal. Their features ship with zslearn, the photographs do "
+    "not, so tiles show the initials of the animal; --pictures FOLDER shows photographs of yours."
+)
 
 
 def from_dataset(

@@ -1,150 +1,50 @@
-"""What a person changed: a state that edits turn into the next one, always in the same way."""
+"""Edits: what the page asks for, made complete, kept in the project, and applied to the state."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from types import MappingProxyType
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
-import numpy as np
 from msgspec import Meta, Struct, field
-from numpy.typing import NDArray
 
 from zslearn._files import first_line
-from zslearn.encoders import describe_classes, text_encoder_of
+from zslearn.encoders import Phrase, describe_classes, read_phrase, text_encoder_of
 from zslearn.exceptions import InvalidInputError, did_you_mean
+from zslearn.serve.edit_log import packed, packed_phrases, unpacked, unpacked_phrases
 from zslearn.serve.responses import RequestError, refuse
 from zslearn.serve.studio.methods import SAE
-from zslearn.serve.studio.phrases import Vocabulary
+from zslearn.serve.studio.state import UNDESCRIBED, BoardClass, Example, State, Told, table_of
 
 if TYPE_CHECKING:
     from zslearn.serve.studio.session import Session
-
-FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class BoardClass:
-    """A class on the board.
-
-    Attributes
-    ----------
-    id : int
-        Its number, never given to another class.
-    name : str
-        What it is called now.
-    row : ndarray of shape (n_dimensions,)
-        Its signature, in the units of the class table; empty if nobody has described it.
-    seen : bool
-        Whether the model was trained on samples of it.
-    label : str or None
-        The label of its samples, if there are any.
-    added : bool
-        Whether it was described here.
-    changed : bool
-        Whether its signature is another one than in the class table.
-    """
-
-    id: int
-    name: str
-    row: FloatArray
-    seen: bool = False
-    label: str | None = None
-    added: bool = False
-    changed: bool = False
-
-    @property
-    def described(self) -> bool:
-        """Whether it has a signature, so that samples can be answered with it."""
-        return len(self.row) > 0
-
-
-UNDESCRIBED: FloatArray = np.empty(0)
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """Everything that edits change.
-
-    Attributes
-    ----------
-    classes : mapping of int to BoardClass
-        By their numbers, in the order they were added.
-    next_id : int
-        The number of the next class.
-    method, compare : str or None
-        The methods shown.
-    bias, threshold, lam : mapping of str to float
-        What was set by hand, for each method.
-    reject : bool
-        Whether unsure answers become "none of these".
-    """
-
-    classes: Mapping[int, BoardClass]
-    next_id: int
-    method: str
-    compare: str | None = None
-    bias: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    threshold: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    lam: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    reject: bool = False
-
-    def class_called(self, name: str) -> BoardClass | None:
-        """Return the class of that name, if there is one."""
-        return next((one for one in self.classes.values() if one.name == name), None)
-
-    @cached_property
-    def described(self) -> dict[int, BoardClass]:
-        """The classes that samples can be answered with."""
-        return {number: one for number, one in self.classes.items() if one.described}
-
-    def class_of(self, number: int) -> BoardClass:
-        """Return the class of a number; an edit that names another one cannot be made."""
-        if number not in self.classes:
-            raise InvalidInputError(f"there is no class {number}.")
-        return self.classes[number]
-
-    def row_of(self, values: Sequence[float]) -> FloatArray:
-        """Return a signature, or refuse one of another length than those there are."""
-        length = len(next(iter(self.described.values())).row)
-        if len(values) != length:
-            raise InvalidInputError(
-                f"row must be a list of {length} numbers, one per dimension; got {len(values)}."
-            )
-        return np.array(values, dtype=np.float64)
-
-    def waiting(self, name: str) -> BoardClass | None:
-        """Return the class of that name if nobody has described it."""
-        found = self.class_called(name)
-        return None if found is None or found.described else found
-
-    def with_class(self, one: BoardClass) -> State:
-        """Return the state with a class added or exchanged."""
-        return replace(self, classes=MappingProxyType({**self.classes, one.id: one}))
-
-
-def begin(
-    table: Mapping[str, FloatArray], seen: Iterable[str], labels: Iterable[str], method: str
-) -> State:
-    """Return the state before any edit: the classes of a table, then labels without a row."""
-    known, own = set(seen), set(labels)
-    rows = {**table, **{name: UNDESCRIBED for name in sorted(own - set(table))}}
-    classes = {
-        number: BoardClass(number, name, row, name in known, name if name in own else None)
-        for number, (name, row) in enumerate(rows.items())
-    }
-    return State(MappingProxyType(classes), len(classes), method)
-
 
 # ---- edits: as the page asks for them, then complete, as the project keeps them
 
 Number = Annotated[float, Meta(ge=-1e30, le=1e30)]
 Text = Annotated[str, Meta(min_length=1, max_length=2000)]
-MOST_CLASSES = 10_000
+MOST_CLASSES, MOST_EXAMPLES = 10_000, 2_000
+
+
+class Wording(Struct, kw_only=True, omit_defaults=True):
+    """The texts of a class, and what can be left out of them."""
+
+    texts: list[str]
+    phrases: dict[str, Any] | None = None
+
+    @classmethod
+    def of(cls, told: Told | None) -> Wording | None:
+        """Return what an edit keeps."""
+        if told is None:
+            return None
+        phrases = None if told.phrases is None else packed_phrases(told.phrases)
+        return cls(texts=list(told.texts), phrases=phrases)
+
+    def told(self, width: int) -> Told:
+        """Return what the class is described by."""
+        phrases = None if self.phrases is None else unpacked_phrases(self.phrases, width)
+        return Told(tuple(self.texts), phrases)
 
 
 class Edit(Struct, kw_only=True, tag_field="op", omit_defaults=True):
@@ -188,22 +88,20 @@ class _Add(Edit, tag="add"):
     id: int = field(name="class", default=-1)
     row: list[Number] | None = None
     like: int | None = None
+    told: Wording | None = None
 
     def made(self, session: Session) -> Edit:
         state, row = session.kept, self.row
         name = read_name(state, self.name)
         if row is None and self.like is not None:
             row = read_described(session.view.state, self.like).row.tolist()
-        if row is None:
-            known = [one.row for one in state.described.values() if one.seen]
-            known = known or [one.row for one in state.described.values()]
-            row = np.mean(known, axis=0).tolist()
-        return added(state, name, row)
+        return added(state, name, state.mean_row().tolist() if row is None else row)
 
     def apply(self, state: State) -> State:
         one = state.classes.get(self.id) or BoardClass(self.id, self.name, UNDESCRIBED)
-        described = replace(one, row=state.row_of(self.row or ()), added=True)
-        return replace(state.with_class(described), next_id=max(state.next_id, one.id + 1))
+        row = state.row_of(self.row or ())
+        told = None if self.told is None else self.told.told(len(row))
+        return state.with_class(replace(one, row=row, added=True, alone=False, told=told))
 
 
 class _SetRow(Edit, tag="row"):
@@ -212,13 +110,15 @@ class _SetRow(Edit, tag="row"):
     changes_state: ClassVar[bool] = False
     id: int = field(name="class")
     row: list[Number]
+    told: Wording | None = None
 
     def made(self, session: Session) -> Edit:
         return changed(session.kept, read_described(session.kept, self.id), self.row)
 
     def apply(self, state: State) -> State:
-        one = state.class_of(self.id)
-        return state.with_class(replace(one, row=state.row_of(self.row), changed=True))
+        one, row = state.class_of(self.id), state.row_of(self.row)
+        told = None if self.told is None else self.told.told(len(row))
+        return state.with_class(replace(one, row=row, changed=True, alone=False, told=told))
 
     @property
     def slider(self) -> int | None:
@@ -270,11 +170,7 @@ class _Delete(Edit, tag="delete"):
         return _Delete(id=one.id, what=f"delete {one.name}")
 
     def apply(self, state: State) -> State:
-        one = state.class_of(self.id)
-        if one.label is not None:  # its samples are still there, waiting for a description
-            return state.with_class(replace(one, row=UNDESCRIBED, added=False, changed=False))
-        left = {number: other for number, other in state.classes.items() if number != one.id}
-        return replace(state, classes=MappingProxyType(left))
+        return state.without(self.id)
 
 
 class _Balance(Edit, tag="balance"):
@@ -291,21 +187,21 @@ class _Balance(Edit, tag="balance"):
 
 
 class _Reject(Edit, tag="reject"):
-    """Answer "none of these" below a threshold, or not."""
+    """Answer "none of these" where the model is not sure enough, or not."""
 
     on: bool
-    threshold: Number | None = None
+    # Projects of earlier versions have a margin, `threshold`, in its place, which is left out.
+    sure: Annotated[float, Meta(ge=-1e30, le=1e30)] | None = None
     method: str = ""
 
     def made(self, session: Session) -> Edit:
-        method = session.kept.method
-        return _Reject(on=self.on, threshold=self.threshold, method=method, what="rejection")
+        return _Reject(on=self.on, sure=self.sure, method=session.kept.method, what="rejection")
 
     def apply(self, state: State) -> State:
-        threshold = dict(state.threshold)
-        if self.threshold is not None:
-            threshold[self.method] = self.threshold
-        return replace(state, reject=self.on, threshold=threshold)
+        sure = dict(state.sure)
+        if self.sure is not None:
+            sure[self.method] = self.sure
+        return replace(state, reject=self.on, sure=sure)
 
 
 class _Lam(Edit, tag="lam"):
@@ -360,19 +256,8 @@ class _Compare(Edit, tag="compare"):
         return None if self.method is None else (self.method, session.kept.lam.get(self.method))
 
 
-class _Phrase(Edit, tag="phrase"):
-    """A new class in words of the table."""
-
-    name: str
-    text: Text
-
-    def made(self, session: Session) -> Edit:
-        name = read_name(session.kept, self.name)
-        return added(session.kept, name, phrase_row(session, self.text))
-
-
 class _Words(Edit, tag="words"):
-    """A class, new or not, in words that a text encoder reads, or as a phrase."""
+    """A class, new or not, in a sentence that a text encoder reads, or in words of the table."""
 
     text: Text
     id: int | None = field(name="class", default=None)
@@ -381,13 +266,101 @@ class _Words(Edit, tag="words"):
     def made(self, session: Session) -> Edit:
         if self.id is not None:
             one = read_described(session.kept, self.id)
-            return changed(session.kept, one, described_row(session, one.name, self.text))
+            return changed(session.kept, one, *described_row(session, one.name, self.text))
         name = read_name(session.kept, self.name)
-        return added(session.kept, name, described_row(session, name, self.text))
+        return added(session.kept, name, *described_row(session, name, self.text))
 
 
-Kept = _Add | _SetRow | _Rename | _Delete | _Balance | _Reject | _Lam | _Method | _Compare
-Wish = Kept | _Set | _Phrase | _Words
+class _Example(Edit, tag="example"):
+    """One more example of a class, new or not: a sample of the board, or one that was dropped."""
+
+    id: int | None = field(name="class", default=None)
+    name: str = ""
+    sample: int | None = None
+    dropped: int | None = None
+
+    def made(self, session: Session) -> Edit:
+        state = session.kept
+        if sum(map(len, state.examples.values())) >= MOST_EXAMPLES:
+            raise refuse(f"a project holds at most {MOST_EXAMPLES} examples.")
+        one = state.class_called(self.name.strip())
+        one = one if self.id is None else read_class(state, self.id)
+        number, name = (state.next_id, "") if one is None else (one.id, one.name)
+        name = name or read_name(state, self.name)
+        example = session.example(self.sample, self.dropped)
+        if any(example.key == other.key for other in state.examples.get(number, ())):
+            raise refuse(f"{example.title} is an example of {name} already.")
+        return _Taught(
+            id=number,
+            name=name,
+            vector=packed(example.vector),
+            title=example.title,
+            sample=example.sample,
+            face=example.face,
+            encoder=example.encoder,
+            what=f"example of {name}",
+        )
+
+
+class _Taught(Edit, tag="taught"):
+    """An example as the project keeps it."""
+
+    id: int = field(name="class")
+    name: str
+    vector: str
+    title: str
+    sample: str | None = None
+    face: str | None = None
+    encoder: str | None = None
+
+    def made(self, session: Session) -> Edit:
+        raise refuse("send a sample or a dropped one, not a vector.")
+
+    def apply(self, state: State) -> State:
+        one = state.classes.get(self.id) or BoardClass(self.id, self.name, UNDESCRIBED)
+        if not one.described:
+            one = replace(one, row=state.mean_row(), added=True, alone=True)
+        # As long as it is: the session knows how long it must be.
+        vector = unpacked(self.vector, 1)[:, 0]
+        example = Example(vector, self.title, self.sample, self.face, self.encoder)
+        kept = [other for other in state.examples.get(self.id, ()) if other.key != example.key]
+        return state.with_class(one).with_examples(self.id, (*kept, example))
+
+
+class _Forget(Edit, tag="forget"):
+    """Take an example of a class back."""
+
+    id: int = field(name="class")
+    key: str
+
+    def made(self, session: Session) -> Edit:
+        one = read_class(session.kept, self.id)
+        if self.key not in {example.key for example in session.kept.examples.get(one.id, ())}:
+            raise RequestError(404, f"{one.name} has no such example.")
+        return _Forget(id=one.id, key=self.key, what=f"forget an example of {one.name}")
+
+    def apply(self, state: State) -> State:
+        one = state.class_of(self.id)
+        left = tuple(e for e in state.examples.get(self.id, ()) if e.key != self.key)
+        if one.alone and not left and len(state.described) > 1:
+            return state.without(self.id)
+        return state.with_examples(self.id, left)
+
+
+Kept = (
+    _Add
+    | _SetRow
+    | _Rename
+    | _Delete
+    | _Balance
+    | _Reject
+    | _Lam
+    | _Method
+    | _Compare
+    | _Taught
+    | _Forget
+)
+Wish = Kept | _Set | _Words | _Example
 
 
 def replayed(state: State, edits: Iterable[Mapping[str, Any]]) -> State:
@@ -402,18 +375,20 @@ def replayed(state: State, edits: Iterable[Mapping[str, Any]]) -> State:
     return state
 
 
-def added(state: State, name: str, row: list[float]) -> Edit:
+def added(state: State, name: str, row: list[float], told: Told | None = None) -> Edit:
     """Return the edit that adds a class."""
     if len(state.classes) >= MOST_CLASSES:
         raise refuse(f"a board holds at most {MOST_CLASSES} classes.")
     waiting = state.waiting(name)
     number = state.next_id if waiting is None else waiting.id
-    return _Add(id=number, name=name, row=state.row_of(row).tolist(), what=f"add {name}")
+    values = state.row_of(row).tolist()
+    return _Add(id=number, name=name, row=values, told=Wording.of(told), what=f"add {name}")
 
 
-def changed(state: State, one: BoardClass, row: list[float]) -> Edit:
+def changed(state: State, one: BoardClass, row: list[float], told: Told | None = None) -> Edit:
     """Return the edit that gives a class another signature."""
-    return _SetRow(id=one.id, row=state.row_of(row).tolist(), what=f"change {one.name}")
+    values = state.row_of(row).tolist()
+    return _SetRow(id=one.id, row=values, told=Wording.of(told), what=f"change {one.name}")
 
 
 def read_class(state: State, number: int) -> BoardClass:
@@ -459,33 +434,21 @@ def read_method(session: Session, name: str) -> str:
     return name
 
 
-def vocabulary(session: Session) -> Vocabulary:
-    """Return what phrases can speak of now."""
-    low, high = session.ranges()
-    classes = {one.name: one.row for one in session.kept.described.values()}
-    table = session.collection
-    return Vocabulary(classes, table.signatures.dimensions, low, high, table.groups)
+def understood(session: Session, text: str, *, suggest: bool = True) -> Phrase:
+    """Return what a text says in words of the class table."""
+    state, table = session.kept, session.collection
+    seen = [one.name for one in state.described.values() if one.seen]
+    known = table_of(state, table.signatures)
+    return read_phrase(text, known, seen=seen, groups=table.groups, suggest=suggest)
 
 
-def phrase_row(session: Session, text: str) -> list[float]:
-    """Return the signature that a phrase describes."""
-    words = vocabulary(session)
-    said = words.read(text)
-    if said.like is None and not said.changes:
-        raise refuse(
-            'nothing of this was understood; write for example "like CLASS, but ATTRIBUTE, not '
-            'ATTRIBUTE".'
-        )
-    row: list[float] = words.row(said).tolist()
-    return row
-
-
-def described_row(session: Session, name: str, text: str) -> list[float]:
-    """Return the signature that words describe: by the text encoder, or as a phrase."""
+def described_row(session: Session, name: str, text: str) -> tuple[list[float], Told | None]:
+    """Return the signature that words describe, read by the text encoder or in the table."""
     table = session.collection.signatures
     if text_encoder_of(table) is None:
-        return phrase_row(session, text)
+        row: list[float] = understood(session, text).checked().row.tolist()
+        return row, None
     if not text.strip():
         raise refuse("text must be a description.")
-    row: list[float] = describe_classes({name: text}, table).vectors[0].tolist()
-    return row
+    made = describe_classes({name: text}, table)
+    return made.vectors[0].tolist(), Told((text,), made.phrases.get(name))

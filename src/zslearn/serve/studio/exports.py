@@ -7,36 +7,38 @@ import csv
 import io
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 from zslearn import __version__
 from zslearn._files import guarded_cell
-from zslearn.exceptions import ZslearnError
+from zslearn._pipelines import set_signatures
+from zslearn.encoders import remember_encoder
+from zslearn.evaluation import Shown, answer_held_out, report_page
+from zslearn.exceptions import InvalidInputError, ZslearnError
 from zslearn.persistence import save
+from zslearn.serve.edit_log import packed
 from zslearn.serve.responses import RequestError, refuse
 from zslearn.serve.studio.board import NONE
-from zslearn.serve.studio.methods import MODEL
-from zslearn.serve.studio.session import Session
-from zslearn.signatures import Signatures
+from zslearn.serve.studio.methods import MODEL, stacked
+from zslearn.serve.studio.session import BoardModel, Session
+from zslearn.serve.studio.state import table_of
 from zslearn.zero_shot import CalibratedStacking
 
 NOTHING = "none of these"
-
-
-def class_table(session: Session) -> Signatures:
-    """Return the classes on the board."""
-    classes = list(session.view.state.described.values())
-    table = session.collection.signatures
-    rows = np.stack([one.row for one in classes])
-    return Signatures([one.name for one in classes], rows, table.dimensions, blocks=table.blocks)
+REPORTED = 176  # pixels of a picture on the report page
 
 
 def classes_csv(session: Session) -> bytes:
     """Return the class table as CSV, as `Signatures.from_csv` reads it."""
-    table = class_table(session)
+    # Classes that are known by examples alone have no line.
+    table = table_of(session.view.state, session.collection.signatures)
     rows = [[name, *row] for name, row in zip(table, table.vectors.tolist(), strict=True)]
     return written([["class", *table.dimensions], *rows])
 
@@ -48,13 +50,15 @@ def selection_csv(session: Session, numbers: Sequence[int]) -> bytes:
         raise refuse(f"ids must be a list of samples, whole numbers from 0 to {n - 1}.")
     data, answers = session.collection, session.view.answers
     names = {one.id: one.name for one in session.view.state.classes.values()} | {NONE: NOTHING}
-    header = ["id", "name", "label", "answer", "second", "margin", "trained_on"]
+    header = ["id", "name", "label", "answer", "probability", "second", "margin", "trained_on"]
+    scores = session.board().biased(session.bias())
     rows = [
         [
             i,
             "" if data.names is None else data.names[i],
             "" if data.labels is None else str(data.labels[i]),
             names[int(answers.answer[i])],
+            _best(session.probabilities(scores[i])),
             names[int(answers.second[i])],
             float(answers.margin[i]),
             int(data.train[i]),
@@ -62,6 +66,10 @@ def selection_csv(session: Session, numbers: Sequence[int]) -> bytes:
         for i in numbers
     ]
     return written([header, *rows])
+
+
+def _best(probabilities: NDArray[np.float64] | None) -> float | str:
+    return "" if probabilities is None else float(probabilities.max())
 
 
 def written(rows: Sequence[Sequence[Any]]) -> bytes:
@@ -73,7 +81,7 @@ def written(rows: Sequence[Sequence[Any]]) -> bytes:
 
 
 def model_file(session: Session) -> bytes:
-    """Return the model with the classes and the bias of the board, as a model file."""
+    """Return the model with the classes, examples and bias of the board, as a model file."""
     with tempfile.TemporaryDirectory(prefix="zslearn-studio-") as folder:
         path = Path(folder) / "model.zsl"
         try:
@@ -84,58 +92,85 @@ def model_file(session: Session) -> bytes:
 
 
 def board_model(session: Session) -> Any:
-    """Return a classifier that answers as the board does."""
-    state = session.view.state
-    table = class_table(session)
-    inner: Any = copy.copy(session.fitted(state.method).classifier)
-    inner.signatures = inner.signatures_ = table
-    seen = [one.name for one in state.described.values() if one.seen]
-    if set(seen) != set(map(str, inner.seen_classes_)):
+    """Return a classifier that answers as the board does, for raw samples of its encoder."""
+    state, data = session.view.state, session.collection
+    made = session.model()
+    for key, number in made.keys.items():
+        one = state.classes[number]
+        if str(key) != one.name:
+            kind = "a class that was trained on" if one.seen else "one of whole numbers"
+            raise RequestError(
+                409,
+                f"{one.name!r} is the new name of {kind}, and the model file keeps its own; undo "
+                "it, or take the Python lines.",
+            )
+    model = made.classifier
+    seen = {one.name for one in state.described.values() if one.seen}
+    if seen != set(map(str, model.seen_classes_)):
         raise RequestError(
             409,
-            "the model file keeps the classes it was trained on; undo the deletion or the new name "
-            "of a training class, or take the Python lines.",
+            "the model file keeps the classes it was trained on; undo their deletion, or take the "
+            "Python lines.",
         )
-    threshold = session.threshold() if state.reject else None
-    model: Any = CalibratedStacking(
-        inner.frozen(),
-        gamma=session.bias(),
-        temperature=1.0,
-        confidence="margin",
-        threshold=-1.0 if threshold is None else threshold,
-    )
-    model.estimator_, model.seen_classes_ = inner, inner.seen_classes_
-    model.n_features_in_ = inner.n_features_in_
-    model.gamma_, model.temperature_ = session.bias(), {"all": 1.0, "unseen": 1.0}
-    model.threshold_ = dict.fromkeys(("all", "unseen"), model.threshold)
-    model.confidence_, model.curves_, model.cv_results_, model.best_params_ = {}, [], None, {}
+    if hasattr(model, "threshold_") and state.method in state.sure:
+        model.threshold_ = dict.fromkeys(("all", "unseen"), state.sure[state.method])
+    if data.steps:
+        model = behind_steps(model, data.steps)
+    remember_encoder(model, data.encoder)
     return model
+
+
+class Reported(NamedTuple):
+    """What a report page is made of, so that edits need not wait for it."""
+
+    model: Any
+    judged: Any
+    title: str
+    shown: Shown
+
+
+def to_report(session: Session) -> Reported:
+    """Return what a page about the model of the board is made of."""
+    data, model = session.collection, session.model().classifier
+    if isinstance(model, CalibratedStacking):
+        # Fitted again without some classes, it keeps the classes of the board.
+        model.estimator = clone(model.estimator)
+        set_signatures(model.estimator, model.signatures_)
+    train, picture = np.flatnonzero(data.train), data.picture
+    names, texts = data.names, data.texts
+    shown = Shown(
+        None if names is None else [names[row] for row in train],
+        None if texts is None else [texts[row] for row in train],
+        None if picture is None else lambda row: picture(int(train[row]), REPORTED),
+    )
+    title = f"{data.name}: {session.project.path.stem}"
+    return Reported(board_model(session), model, title, shown)
+
+
+def report(session: Session, made: Reported) -> bytes:
+    """Return a page about the model, as ``zslearn fit --report`` makes it."""
+    methods, held_out = session.methods, None
+    if methods.can_fit and made.model.calibration.threshold is not None:
+        with suppress(InvalidInputError):  # too few classes
+            held_out = answer_held_out(made.judged, *methods.training_rows())
+    page = report_page(made.model, held_out, title=made.title, shown=made.shown)
+    return page.encode("utf-8")
+
+
+def behind_steps(model: Any, steps: tuple[Any, ...]) -> CalibratedStacking:
+    """Return a classifier that takes what the steps take."""
+    made = model if isinstance(model, CalibratedStacking) else stacked(model)
+    twin = copy.copy(made)
+    twin.estimator = make_pipeline(*map(clone, steps), made.estimator)
+    twin.estimator_ = make_pipeline(*steps, made.estimator_)
+    twin.n_features_in_ = steps[0].n_features_in_
+    return twin
 
 
 def python_lines(session: Session) -> bytes:
     """Return a program that makes the same model and gives the same answers."""
     state, data = session.view.state, session.collection
-    classes = list(state.described.values())
-    fitted = session.fitted(state.method).classifier
-    start = {one.name: one.row for one in session.start.classes.values()}
-    own = [
-        one
-        for one in classes
-        if one.name not in start or not np.array_equal(start[one.name], one.row)
-    ]
-    if state.method == MODEL:
-        made = ["from zslearn.persistence import load", "", "clf = load(MODEL)  # your model file"]
-    else:
-        chosen = {name: _plain(value) for name, value in fitted.best_params_.items()}
-        lam = state.lam.get(state.method)
-        chosen |= {} if lam is None else {"lam": lam}
-        given = "".join(f", {name}={value!r}" for name, value in chosen.items())
-        made = [
-            "from zslearn.zero_shot.registry import make_classifier",
-            "",
-            f"clf = make_classifier({state.method!r}, signatures{given})",
-            "clf.fit(X[train], y[train])",
-        ]
+    made = session.model()
     lines = [
         f'"""The model of a zslearn studio, made by zslearn {__version__}."""',
         f"# Data: {data.name!r}",
@@ -143,35 +178,89 @@ def python_lines(session: Session) -> bytes:
         "import numpy as np",
         "",
         *data.recipe,
-        *made,
-        "",
-        "# Classes as they were described in the studio.",
-        "described = {",
-        *(f"    {one.name!r}: {one.row.tolist()!r}," for one in own),
-        "}",
-        f"names = {[one.name for one in classes]!r}",
-        f"seen = {[one.name for one in classes if one.seen]!r}",
-        "recognizer = clf.recognizer()",
-        "for name, row in described.items():",
-        "    recognizer = recognizer.replace(name, row)",
-        "recognizer = recognizer.among(names)",
-        "",
-        f"bias = {session.bias()!r}  # subtracted from the scores of seen classes",
-        "scores = recognizer.scores(X) - bias * np.isin(names, seen)",
-        "answers = np.array(names)[scores.argmax(axis=1)]",
-        *_rejection(session),
     ]
+    if state.method == MODEL:
+        lines += [
+            "from zslearn.persistence import load",
+            "",
+            'clf = load("model.zsl")  # as the studio exports it, with its classes and examples',
+        ]
+    else:
+        lines += [*_fit_lines(session), *_class_lines(session, made)]
+    called = [state.classes[number].name for number in made.keys.values()]
+    reject = bool(state.reject and session.sure() is not None)
+    lines += [
+        "",
+        f"names = {list(made.keys)!r}",
+        f"called = np.array({called!r})",
+        "recognizer = clf.recognizer(names)",
+        "best = recognizer.rank(X, 1).names[:, 0]",
+        "answers = called[[names.index(name) for name in best.tolist()]]",
+    ]
+    if reject:
+        lines.append(f"answers = np.where(recognizer.rejected(X), {NOTHING!r}, answers)")
     return ("\n".join(lines) + "\n").encode("utf-8")
 
 
-def _rejection(session: Session) -> list[str]:
-    threshold = session.threshold() if session.view.state.reject else None
-    if threshold is None:
-        return []
+def _fit_lines(session: Session) -> list[str]:
+    """Return the lines that fit the method and calibrate it, with all that was chosen."""
+    state = session.view.state
+    fitted = session.fitted(state.method)
+    chosen = {name: _plain(value) for name, value in fitted.method.best_params_.items()}
+    lam = state.lam.get(state.method)
+    chosen |= {} if lam is None else {"lam": lam}
+    given = "".join(f", {name}={value!r}" for name, value in chosen.items())
+    learned = fitted.model.calibration
+    sure = session.sure()
+    threshold = -1e30 if sure is None else sure
+    confidence = _plain(dict(learned.coefficients)) or "score"
     return [
-        "best = np.sort(scores, axis=1)",
-        f"unsure = best[:, -1] - best[:, -2] < {threshold!r}",
-        f"answers = np.where(unsure, {NOTHING!r}, answers)",
+        "from zslearn.zero_shot import CalibratedStacking",
+        "from zslearn.zero_shot.registry import make_classifier",
+        "",
+        "clf = CalibratedStacking(",
+        f"    make_classifier({state.method!r}, signatures{given}),",
+        f"    gamma={session.bias()!r},  # subtracted from the scores of seen classes",
+        f"    temperature={_plain(dict(learned.temperature))!r},",
+        f"    confidence={confidence!r},",
+        f"    threshold={threshold!r},",
+        ").fit(X[train], y[train])",
+    ]
+
+
+def _class_lines(session: Session, made: BoardModel) -> list[str]:
+    """Return the lines that describe classes and add examples as it was done in the studio."""
+    state, known = session.view.state, session.collection.signatures
+    learns = session.fitted(state.method).learns
+    own = {
+        key: one.row.tolist()
+        for key, number in made.keys.items()
+        for one in [state.classes[number]]
+        if not one.alone and (key not in known or not np.array_equal(known[key], one.row))
+    }
+    lines = [
+        "",
+        "# Classes as they were described in the studio.",
+        "described = {",
+        *(f"    {name!r}: {row!r}," for name, row in own.items()),
+        "}",
+        "known = clf.signatures_.drop([name for name in described if name in clf.signatures_])",
+        "clf = clf.with_signatures(known.append(described) if described else known)",
+    ]
+    if not state.examples or not learns:
+        return lines
+    keys = {number: key for key, number in made.keys.items()}
+    examples = [(keys[n], packed(e.vector)) for n, each in state.examples.items() for e in each]
+    return [
+        "import base64",
+        "",
+        *lines,
+        "# Examples that were added there: the class and the features.",
+        "examples = [",
+        *(f"    ({key!r}, {vector!r})," for key, vector in examples),
+        "]",
+        'vectors = [np.frombuffer(base64.b64decode(text), "<f4") for _, text in examples]',
+        "clf.partial_fit(np.stack(vectors), [name for name, _ in examples])",
     ]
 
 

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import copy
-import json
 import threading
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from zslearn._files import replacing
+from zslearn._pipelines import frozen, last_step, steps_before
 from zslearn.core.nearest import Comparison, row_norms, unit_rows
 from zslearn.exceptions import InvalidInputError, ZslearnError
 from zslearn.persistence import load, save
 from zslearn.serve.studio.collection import Collection
-from zslearn.zero_shot import CalibratedStacking, Recognizer, ZeroShotClassifier
+from zslearn.zero_shot import (
+    AutoZeroShotClassifier,
+    CalibratedStacking,
+    Recognizer,
+    ZeroShotClassifier,
+)
 from zslearn.zero_shot.registry import METHODS, make_classifier
+from zslearn.zero_shot.teaching import Teachable
 
 FloatArray = NDArray[np.float64]
 
@@ -186,39 +193,79 @@ TRAINED_ON = "trained_on.txt"  # which data the kept models were fitted on
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A fitted method.
+    """A fitted method, calibrated once its calibration is learned.
 
     Attributes
     ----------
-    classifier : ZeroShotClassifier
-        The classifier.
-    recognizer : Recognizer
-        All classes of its table.
+    model : ZeroShotClassifier
+        The classifier, with what was learned about bias, probabilities and rejection around it.
     """
 
-    classifier: ZeroShotClassifier
-    recognizer: Recognizer
+    model: Any
+
+    @cached_property
+    def unbiased(self) -> Any:
+        """The same classifier without preference for unseen classes, which the board sets."""
+        return self.with_bias(0.0)
+
+    @cached_property
+    def recognizer(self) -> Recognizer:
+        """All classes of its table, unbiased."""
+        found: Recognizer = self.unbiased.recognizer()
+        return found
+
+    @property
+    def method(self) -> Any:
+        """The classifier itself, without what is around it."""
+        return last_step(self._inside)
+
+    @property
+    def bias(self) -> float:
+        """What was learned to be subtracted from the scores of seen classes."""
+        return float(getattr(self.model, "gamma_", 0.0))
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether probabilities can be believed."""
+        return (self.model.calibration.threshold or {}).get("all") is not None
+
+    @property
+    def learns(self) -> bool:
+        """Whether it can be taught single samples."""
+        return isinstance(self.model, Teachable) and hasattr(self.model, "kappa_")
 
     @cached_property
     def linear(self) -> LinearScores | None:
         """The scores as products with signatures; None if they are not."""
-        return linear_scores(self.classifier)
+        return None if steps_before(self._inside) else linear_scores(self.method)
+
+    @property
+    def _inside(self) -> Any:
+        if isinstance(self.model, AutoZeroShotClassifier):
+            return self.model.pipeline_
+        return self.model.estimator_ if isinstance(self.model, CalibratedStacking) else self.model
+
+    def with_bias(self, bias: float) -> Any:
+        """Return the classifier with another bias, wrapped to have one if need be."""
+        if hasattr(self.model, "gamma_"):
+            twin = copy.copy(self.model)
+            twin.gamma_ = bias
+            return twin
+        return self.model if bias == 0 else stacked(self.model, bias)
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """What was learned on held-out training classes.
-
-    Attributes
-    ----------
-    bias : float
-        What to subtract from the scores of seen classes.
-    threshold : float or None
-        Margin below which an answer is better rejected.
-    """
-
-    bias: float = 0.0
-    threshold: float | None = None
+def stacked(fitted: Any, bias: float = 0.0) -> CalibratedStacking:
+    """Return a fitted classifier with a bias around it, of which nothing else is known."""
+    made = CalibratedStacking(frozen(fitted), gamma=bias, temperature=1.0, confidence="score")
+    made.estimator_ = fitted
+    for name in ("seen_classes_", "n_features_in_"):
+        setattr(made, name, getattr(last_step(fitted), name))
+    if isinstance(fitted, Pipeline):
+        made.n_features_in_ = fitted.n_features_in_
+    made.gamma_, made.temperature_ = bias, dict.fromkeys(("all", "unseen"), 1.0)
+    made.threshold_ = dict.fromkeys(("all", "unseen"))
+    made.confidence_, made.curves_, made.cv_results_, made.best_params_ = {}, [], None, {}
+    return made
 
 
 class Methods:
@@ -239,11 +286,11 @@ class Methods:
     ) -> None:
         self._collection, self._folder = collection, folder
         self._fitted: dict[tuple[str, float | None], Fitted] = {}
-        self._calibrations: dict[tuple[str, float | None], Calibration] = {}
+        self._tried: set[tuple[str, float | None]] = set()
         self._lock = threading.Lock()
         self._keep_own_models()
         if model is not None:
-            self._take(model)
+            self._fitted[MODEL, None] = Fitted(model)
 
     @property
     def offered(self) -> tuple[str, ...]:
@@ -259,7 +306,7 @@ class Methods:
     def title(self, method: str) -> str:
         """Return what a method is called."""
         if method == MODEL:
-            return f"Your model ({type(self._fitted[MODEL, None].classifier).__name__})"
+            return f"Your model ({type(self._fitted[MODEL, None].method).__name__})"
         return METHODS[method].title
 
     def is_fitted(self, method: str, lam: float | None = None) -> bool:
@@ -276,25 +323,28 @@ class Methods:
                     classifier = self._fit(method, lam)
                 if lam is not None:
                     self._forget_lams(method)
-                self._fitted[key] = Fitted(classifier, classifier.recognizer())
+                self._fitted[key] = Fitted(classifier)
             return self._fitted[key]
 
-    def calibration(self, method: str, lam: float | None = None) -> Calibration | None:
-        """Return what is known about bias and threshold; None if nothing was learned yet."""
-        return self._calibrations.get((method, lam))
-
-    def calibrate(self, method: str, lam: float | None = None) -> Calibration:
-        """Learn bias and threshold on held-out training classes."""
+    def wants_calibration(self, method: str, lam: float | None = None) -> bool:
+        """Say whether something can still be learned about bias and probabilities."""
         key = method, lam
-        if key not in self._calibrations:
-            path = None if self._folder is None or lam is not None else self._folder
-            kept = None if path is None else _read_calibration(path / f"{method}.json")
-            found = kept or self._calibrated(self.fitted(method, lam).classifier)
-            if path is not None and kept is None:
-                with replacing(path / f"{method}.json") as file:
-                    file.write(json.dumps(asdict(found)).encode())
-            self._calibrations[key] = found
-        return self._calibrations[key]
+        known = key in self._tried or method == MODEL or not self.can_fit
+        return not known and not self.fitted(method, lam).is_calibrated
+
+    def calibrate(self, method: str, lam: float | None = None) -> None:
+        """Learn bias, probabilities and rejection on held-out training classes."""
+        key, before = (method, lam), self.fitted(method, lam)
+        if not self.wants_calibration(method, lam):
+            return
+        # A copy, since seen classes may become represented in another way.
+        found = stacked(copy.copy(before.model))
+        found.set_params(gamma="auto", temperature="auto", confidence="right")
+        found.fit_calibration(*self.training_rows())
+        if lam is None:
+            self._write(found, method)
+        self._tried.add(key)
+        self._fitted[key] = Fitted(found)
 
     def training_rows(self) -> tuple[Any, Any]:
         """Return features and labels to train on."""
@@ -319,61 +369,36 @@ class Methods:
 
     def _forget_lams(self, method: str) -> None:
         """Drop what a λ tried before has left; one per method is kept."""
-        for kept in (self._fitted, self._calibrations):
-            for key in [key for key in kept if key[0] == method and key[1] is not None]:
-                del kept[key]
-
-    def _calibrated(self, classifier: ZeroShotClassifier) -> Calibration:
-        if not self.can_fit:
-            return Calibration()
-        unfitted = CalibratedStacking(classifier.frozen(), confidence="margin")
-        X, y = self.training_rows()
-        learned = unfitted.fit_calibration(X, y)
-        return Calibration(learned.gamma_, learned.threshold_["all"])
+        for key in [key for key in self._fitted if key[0] == method and key[1] is not None]:
+            del self._fitted[key]
+            self._tried.discard(key)
 
     def _fit(self, method: str, lam: float | None) -> ZeroShotClassifier:
         chosen = {} if lam is None else {"lam": lam}
         X, y = self.training_rows()
         classifier = make_classifier(method, self._collection.signatures, **chosen).fit(X, y)
-        if self._folder is not None and lam is None:
-            save(classifier, self._folder / f"{method}.zsl")
+        if lam is None:
+            self._write(classifier, method)
         return classifier
 
-    def _read(self, method: str) -> ZeroShotClassifier | None:
+    def _write(self, model: Any, method: str) -> None:
+        if self._folder is not None:
+            save(model, self._folder / f"{method}.zsl")
+
+    def _read(self, method: str) -> Any:
         """Return the model fitted at an earlier start; None if there is none that fits."""
         path = None if self._folder is None else self._folder / f"{method}.zsl"
         if path is None or not path.is_file():
             return None
         try:
-            classifier = load(path)
+            return load(path)
         except (ZslearnError, OSError):
             return None  # damaged: it is fitted again
-        kept = _read_calibration(path.with_suffix(".json"))
-        if kept is not None:
-            self._calibrations[method, None] = kept
-        return classifier
-
-    def _take(self, model: ZeroShotClassifier) -> None:
-        """Take a model; of a calibrated one, its classifier and its bias."""
-        if isinstance(model, CalibratedStacking):
-            self._calibrations[MODEL, None] = Calibration(model.gamma_)
-            model = model.estimator_
-        self._fitted[MODEL, None] = Fitted(model, model.recognizer())
-
-
-def _read_calibration(path: Path) -> Calibration | None:
-    """Return what an earlier start has learned; None if there is nothing that can be read."""
-    try:
-        found = json.loads(path.read_bytes())
-        bias, threshold = float(found["bias"]), found["threshold"]
-        return Calibration(bias, None if threshold is None else float(threshold))
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
 
 
 def lam_of(fitted: Fitted, method: str) -> float | None:
     """Return the λ that a method uses in its main direction; None if it has none."""
-    lam = getattr(fitted.classifier, "lam_", None)
+    lam = getattr(fitted.method, "lam_", None)
     if method not in SAE or not isinstance(lam, dict):
         return None
     return float(lam["encode" if method == "sae-encode" else "decode"])

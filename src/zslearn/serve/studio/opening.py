@@ -142,6 +142,8 @@ def with_model(collection: Collection, model: Any, *, own_table: bool) -> Collec
         signatures=table if own_table else known,
         groups=collection.groups if same else None,
         hidden=collection.hidden if same else None,
+        # Of a table of features nobody but the model knows what made them.
+        encoder=collection.encoder or encoder_of_model(model),
         # Nobody knows which of these samples the model was trained on.
         train=np.zeros(collection.n, bool),
         seen=(),
@@ -354,6 +356,7 @@ def _collected(
         None if paths is None else files_reader(paths),
         recipe=_recipe(folder, source, store),
         texts=store.samples.texts,
+        encoder=store.encoder,
     )
 
 

@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any
+from typing import Annotated, Any
+from urllib.parse import unquote
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
@@ -27,10 +28,9 @@ from zslearn.serve.studio.edits import (
     read_changes,
     read_class,
     read_described,
-    vocabulary,
+    understood,
 )
 from zslearn.serve.studio.session import Session, Studio, View, closed
-from zslearn.serve.studio.snapshot import snapshot_html, snapshot_thumbnails
 from zslearn.serve.studio.views import cautions, nearest
 from zslearn.serve.work import checked
 
@@ -55,6 +55,12 @@ class Phrase(Struct):
     """A description that is only to be understood."""
 
     text: Text
+
+
+class Brought(Struct):
+    """A text that is to be named."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=100_000)]
 
 
 class Selection(Struct):
@@ -180,30 +186,31 @@ async def phrase(studio: Studio, request: Request) -> Response:
     session = studio.opened()
     text = (await read_struct(request, Phrase)).text
 
-    def understood() -> dict[str, Any]:
-        words = vocabulary(session)
-        said = words.read(text)
-        like = session.kept.class_called(said.like) if said.like else None
+    def told() -> dict[str, Any]:
+        said = understood(session, text)
+        like = None if said.like is None else session.kept.class_called(said.like)
         return {
             "like": None if like is None else like.id,
             "changes": {str(index): value for index, value in said.changes.items()},
             "understood": said.understood,
             "unknown": said.unknown,
+            "suggestions": said.suggestions,
             "constant": said.constant,
-            "row": words.row(said),
+            "row": said.row,
         }
 
-    return json_response(await studio.run(understood))
+    return json_response(await studio.run(told))
 
 
 async def export(studio: Studio, request: Request) -> Response:
     """Send something to take home."""
     session, name = studio.opened(), request.path_params["name"]
-    if name == "snapshot.html":
-        xy = await server_of(request).pool.run(studio.map, session, "pca")
-        # Thousands of pictures take longer than a request may, and edits need not wait for them.
-        small = await asyncio.to_thread(checked, snapshot_thumbnails, session)
-        return attachment(name, await studio.run(snapshot_html, session, xy, small))
+    if name == "report.html":
+        parts = await studio.run(exports.to_report, session)
+        # It is fitted several times; edits need not wait for that, nor the limit of a request.
+        with session.busy("Making the page"):
+            content = await asyncio.to_thread(checked, exports.report, session, parts)
+        return attachment(name, content)
     makers = {
         "classes.csv": exports.classes_csv,
         "model.zsl": exports.model_file,
@@ -245,6 +252,41 @@ async def sample(studio: Studio, request: Request) -> Response:
         return write_json(views.sample_of(session, number, against))
 
     return Response(await studio.run(card), media_type="application/json")
+
+
+async def drop(studio: Studio, request: Request) -> Response:
+    """Name a photograph or a text that a visitor brings, and send its card."""
+    session, server = studio.opened(), server_of(request)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == JSON:
+        text = (await read_struct(request, Brought)).text
+        brought = await server.pool.run(session.drops.add_text, text)
+    else:
+        title = unquote(request.headers.get("x-title", ""))
+        title = "".join(letter for letter in title if letter.isprintable())
+        content = await read_request(request)
+        limits = server.settings.limits
+        brought = await server.pool.run(session.drops.add_picture, content, title, limits)
+    return json_response(await studio.run(views.dropped_of, session, brought.number))
+
+
+async def dropped(studio: Studio, request: Request) -> Response:
+    """Send the card of a photograph or text that was brought, as it is answered now."""
+    session, number = studio.opened(), number_in(request)
+    other = request.query_params.get("against")
+
+    def card() -> dict[str, Any]:
+        against = None if other is None else read_described(session.view.state, whole(other))
+        return views.dropped_of(session, number, against)
+
+    return json_response(await studio.run(card))
+
+
+async def suggest(studio: Studio, request: Request) -> Response:
+    """Send the samples whose labels would help most."""
+    session = studio.opened()
+    n = min(max(whole(request.query_params.get("n", "6")), 1), 50)
+    return json_response({"samples": await server_of(request).pool.run(session.suggest, n)})
 
 
 async def intervene(studio: Studio, request: Request) -> Response:
@@ -305,7 +347,7 @@ def answered(session: Session, view: View, edit: Edit | None) -> bytes:
     """Return the answers after an edit."""
     number = getattr(edit, "id", -1)
     said: dict[str, Any] = {"class": number, "warnings": [], "nearest": []}
-    one = view.state.described.get(number)
+    one = session.candidates(state=view.state).get(number)
     if one is not None:
         said["warnings"] = cautions(session, view, one)
         said["nearest"] = nearest(session, view, one)
@@ -378,6 +420,9 @@ ADDRESSES: list[tuple[str, str, Answer]] = [
     ("GET", "classes/{number}", one_class),
     ("GET", "samples/{number}", sample),
     ("POST", "samples/{number}/intervene", intervene),
+    ("POST", "drop", drop),
+    ("GET", "drop/{number}", dropped),
+    ("GET", "suggest", suggest),
     ("GET", "thumbnails/{number}", thumbnail),
     ("GET", "pictures/{number}", picture),
     ("POST", "edits", edits),

@@ -9,11 +9,13 @@ import logging
 import os
 import secrets
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
+import warnings
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -22,16 +24,19 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from zslearn._files import first_line
-from zslearn.exceptions import InvalidInputError, user_data
+from zslearn.exceptions import InvalidInputError, ZslearnWarning, user_data
 from zslearn.serve.edit_log import EditLog
 from zslearn.serve.responses import RequestError, refuse, write_json
 from zslearn.serve.settings import Limits
 from zslearn.serve.studio.board import Answers, Board, count_answers
 from zslearn.serve.studio.charts import make_map, pack
 from zslearn.serve.studio.collection import Collection, Thumbnails
-from zslearn.serve.studio.edits import Edit, State, begin, replayed
-from zslearn.serve.studio.methods import MODEL, Fitted, Methods
+from zslearn.serve.studio.drops import Drops
+from zslearn.serve.studio.edits import Edit, replayed
+from zslearn.serve.studio.methods import Fitted, Methods
+from zslearn.serve.studio.state import BoardClass, Example, State, begin
 from zslearn.serve.work import WorkPool
+from zslearn.signatures import Signatures
 from zslearn.zero_shot import ZeroShotClassifier
 
 # Seconds between looks whether the server is about to end, and between signs of life.
@@ -87,6 +92,40 @@ def _put(queue: asyncio.Queue[bytes], message: bytes) -> None:
 
 
 log = logging.getLogger("zslearn.serve")
+# Samples whose confidence is computed at a time.
+BLOCK = 4096
+
+
+class BoardModel(NamedTuple):
+    """A classifier that answers as the board does, and its names of the classes by number."""
+
+    classifier: Any
+    keys: dict[Any, int]
+
+
+class _KeptBoard(NamedTuple):
+    board: Board
+    fitted: Fitted
+    taught: Mapping[int, tuple[Example, ...]]
+    rows: Mapping[int, BoardClass]
+
+    def has_rows(self, rows: Mapping[int, BoardClass]) -> bool:
+        """Say whether the classes with examples are called and described as they were."""
+        return all(
+            one.name == self.rows[number].name
+            and one.alone == self.rows[number].alone
+            and np.array_equal(one.row, self.rows[number].row)
+            for number, one in rows.items()
+        )
+
+
+class _Sureness(NamedTuple):
+    """How sure the answers were, what they were, and what they came from."""
+
+    key: tuple[Any, ...]
+    bias: float
+    values: NDArray[np.float64]
+    best: NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,21 +180,21 @@ class Session:
         self.methods = Methods(collection, folder, model)
         if not self.methods.offered:
             raise refuse("there is nothing to train on: samples need classes with signatures.")
-        self._boards: dict[tuple[str, float | None], Board] = {}
+        self.drops = Drops(collection)
+        self._boards: dict[str, _KeptBoard] = {}
+        self._sureness: dict[str, _Sureness] = {}
         self._encoded: dict[tuple[str, float | None], list[list[float]]] = {}
         self._background = ThreadPoolExecutor(1, "zslearn-studio-fit")
         self._lock = threading.RLock()
-        table = {str(name): collection.signatures[name] for name in collection.signatures}
         labels = [] if collection.labels is None else np.unique(collection.labels).tolist()
-        offered = self.methods.offered
-        usual = offered[0] == MODEL or collection.first not in offered
-        first = offered[0] if usual else str(collection.first)
-        seen = self.methods.fitted(first).classifier.seen_classes_
-        self.start = begin(table, map(str, seen), labels, first)
+        first = self.methods.offered[0]
+        seen = self.methods.fitted(first).model.seen_classes_
+        self.start = begin(collection.signatures, map(str, seen), labels, first)
         self._ranges = self._find_ranges()
         self._label_names, self._label_of = _numbered(collection)
+        self._places = {} if collection.names is None else _numbers(collection.names)
         self.kept = self._replayed()
-        self.view = self._shown(self.kept, 1)
+        self.view = self._shown(self.kept, 1, settled=True)
         self._later(self._calibrate, self.kept.method)
 
     # ---- changes
@@ -165,7 +204,7 @@ class Session:
         with self._lock:
             state = edit.apply(self.kept)
             self._prepare(state)
-            view = self._shown(state, self.view.revision + 1)
+            view = self._shown(state, self.view.revision + 1, settled=final)
             if final:
                 self.project.add(msgspec.to_builtins(edit))
                 self.kept = state
@@ -178,7 +217,8 @@ class Session:
                 raise RequestError(409, f"there is nothing to {which}.")
             self.kept = self._replayed()
             self._prepare(self.kept)
-            return self._show(self._shown(self.kept, self.view.revision + 1), by)
+            view = self._shown(self.kept, self.view.revision + 1, settled=True)
+            return self._show(view, by)
 
     def fitted(self, method: str, state: State | None = None) -> Fitted:
         """Return a method as the state wants it."""
@@ -187,32 +227,121 @@ class Session:
     def board(self, method: str | None = None) -> Board:
         """Return the scores of a method, by default the one shown."""
         state = self.view.state
-        return self._board(state.method if method is None else method, state)
+        return self._board(state.method if method is None else method, state, settled=False)
 
     def bias(self, method: str | None = None, state: State | None = None) -> float:
         """Return the bias in use: what was set, or what was learned."""
         state = state or self.view.state
         method = method or state.method
-        if method in state.bias:
-            return state.bias[method]
-        learned = self.methods.calibration(method, self._lam(method, state))
-        return 0.0 if learned is None else learned.bias
+        return state.bias.get(method, self.fitted(method, state).bias)
 
-    def threshold(self, method: str | None = None, state: State | None = None) -> float | None:
-        """Return the margin below which answers are rejected; None if it is not known."""
+    def sure(self, method: str | None = None, state: State | None = None) -> float | None:
+        """Return how sure an answer must be not to be rejected; None if that is not known."""
         state = state or self.view.state
+        return state.sure.get(method or state.method, self.learned_sure(method, state))
+
+    def learned_sure(self, method: str | None = None, state: State | None = None) -> float | None:
+        """Return what was learned of that, on held-out training classes."""
+        state = state or self.view.state
+        learned = self.fitted(method or state.method, state).model.calibration.threshold or {}
+        is_all = any(one.seen for one in self.candidates(method, state).values())
+        return learned.get("all" if is_all else "unseen")
+
+    def sureness(self, method: str | None = None) -> NDArray[np.float64]:
+        """Return how sure the answer to each sample is, by the method shown or another one."""
+        state = self.view.state
+        return self._sure_of(method or state.method, state).values
+
+    def probabilities(self, scores: NDArray[Any]) -> NDArray[np.float64] | None:
+        """Return the probabilities of biased scores of one sample; None if nobody knows them."""
+        state = self.view.state
+        fitted = self.fitted(state.method, state)
+        if not fitted.is_calibrated:
+            return None
+        seen = np.array([one.seen for one in self.candidates().values()])
+        found: NDArray[np.float64] = fitted.model.calibration.probabilities(scores[None], seen)[0]
+        return found
+
+    def model(self, method: str | None = None, *, bias: float | None = None) -> BoardModel:
+        """Return a classifier that answers as the board does: its classes, examples and bias."""
+        state = self.view.state
         method = method or state.method
-        if method in state.threshold:
-            return state.threshold[method]
-        learned = self.methods.calibration(method, self._lam(method, state))
-        return None if learned is None else learned.threshold
+        bias = self.bias(method, state) if bias is None else bias
+        return self._model(method, state, bias)
 
-    def truth(self, state: State | None = None) -> NDArray[np.intp]:
-        """Return the place of each sample's class among those described, -1 where it has none."""
+    def vector(self, number: int) -> NDArray[np.float32]:
+        """Return the features of a sample."""
+        if not 0 <= number < self.collection.n:
+            raise RequestError(404, f"there is no sample {number}.")
+        row: NDArray[np.float32] = np.asarray(self.collection.X[number], np.float32)
+        return row
+
+    def sample_name(self, number: int) -> str:
+        """Return what a sample is called in the project."""
+        names = self.collection.names
+        return str(number) if names is None else names[number]
+
+    def example(self, sample: int | None, dropped: int | None) -> Example:
+        """Return a sample of the board, or one that was brought, as an example."""
+        if (sample is None) == (dropped is None):
+            raise refuse("an example is a sample or a dropped one.")
+        if dropped is not None:
+            return self.drops.example(dropped)
+        number = int(sample or 0)
+        vector, name = self.vector(number), self.sample_name(number)
+        identity = self.collection.encoder
+        return Example(vector, name, name, None, None if identity is None else identity.sha256)
+
+    def example_rows(self, state: State | None = None) -> NDArray[np.intp]:
+        """Return the samples of the board that are examples of a class."""
+        examples = (state or self.view.state).examples.values()
+        names = [one.sample for each in examples for one in each if one.sample is not None]
+        return np.array([row for name in names if (row := self.place(name)) is not None], np.intp)
+
+    def place(self, name: str) -> int | None:
+        """Return the number of the sample of a name; pictures may have gone since."""
+        if self.collection.names is not None:
+            return self._places.get(name)
+        return int(name) if name.isdigit() and int(name) < self.collection.n else None
+
+    def is_test(self, state: State | None = None) -> NDArray[np.bool_]:
+        """Return which samples answers are judged on: no model has learned from them."""
+        test = ~self.collection.train
+        test[self.example_rows(state)] = False
+        return test
+
+    def suggest(self, n: int) -> list[dict[str, Any]]:
+        """Return the samples whose labels would help most, each with the classes it is between."""
+        state = self.view.state
+        if not self.fitted(state.method, state).learns:
+            raise RequestError(
+                409,
+                f"{self.methods.title(state.method)} learns nothing from single examples; choose "
+                "prototype regression.",
+            )
+        made, rows = self.model(), np.flatnonzero(self.is_test(state))
+        if not len(rows) or len(made.keys) < 2:
+            raise RequestError(409, "there is nothing to choose from.")
+        found = made.classifier.suggest(self.collection.X[rows], n, list(made.keys))
+        return [
+            {"sample": int(rows[row]), "classes": [made.keys[name] for name in pair]}
+            for row, pair in zip(found.rows, found.names.tolist(), strict=True)
+        ]
+
+    def candidates(
+        self, method: str | None = None, state: State | None = None
+    ) -> dict[int, BoardClass]:
+        """Return the classes that a method can answer, by default the one shown."""
         state = state or self.view.state
-        return self._by_label(
-            {one.label: place for place, one in enumerate(state.described.values())}
-        )
+        if self.fitted(method or state.method, state).learns:
+            return state.described
+        # A class that is known by its examples alone is nothing to a method that does not learn.
+        return {number: one for number, one in state.described.items() if not one.alone}
+
+    def truth(self, method: str | None = None, state: State | None = None) -> NDArray[np.intp]:
+        """Return the place of each sample's class among the candidates, -1 where it has none."""
+        classes = self.candidates(method, state).values()
+        return self._by_label({one.label: place for place, one in enumerate(classes)})
 
     def truth_ids(self) -> NDArray[np.intp]:
         """Return the number of each sample's class, described or not; -1 where it has none."""
@@ -267,9 +396,22 @@ class Session:
         offered = self.methods.offered
         done = [e for e in self.project.edits().done if e.get("method") in (None, *offered)]
         try:
-            return replayed(self.start, done)
+            state = replayed(self.start, done)
+            self._check_examples(state)
         except InvalidInputError as error:
             raise InvalidInputError(f"{self.project.path}: {error}") from error
+        return state
+
+    def _check_examples(self, state: State) -> None:
+        """Refuse examples that were encoded in another way than the samples."""
+        identity, width = self.collection.encoder, self.collection.X.shape[1]
+        sha = None if identity is None else identity.sha256
+        for one in (example for each in state.examples.values() for example in each):
+            if len(one.vector) != width or one.encoder not in (None, sha):
+                raise InvalidInputError(
+                    f"the example {one.title!r} was encoded by another encoder than the samples; "
+                    "choose another --project."
+                )
 
     def _lam(self, method: str, state: State) -> float | None:
         return state.lam.get(method)
@@ -277,41 +419,131 @@ class Session:
     def fit_ahead(self, method: str, lam: float | None) -> None:
         """Fit a method, telling the tabs that it takes a moment; sliders go on meanwhile."""
         if not self.methods.is_fitted(method, lam):
-            text = f"Fitting {self.methods.title(method)}"
-            self.events.publish("progress", {"text": text, "done": 0, "total": 1})
-            try:
+            with self.busy(f"Fitting {self.methods.title(method)}"):
                 self.methods.fitted(method, lam)
-            finally:
-                self.events.publish("progress", {"text": text, "done": 1, "total": 1})
+
+    @contextmanager
+    def busy(self, text: str) -> Iterator[None]:
+        """Tell the tabs what takes a moment."""
+        self.events.publish("progress", {"text": text, "done": 0, "total": 1})
+        try:
+            yield
+        finally:
+            self.events.publish("progress", {"text": text, "done": 1, "total": 1})
 
     def _prepare(self, state: State) -> None:
         """Fit what a state needs, and learn its bias afterwards."""
         for method in {state.method, state.compare} - {None}:
             lam = self._lam(str(method), state)
             self.fit_ahead(str(method), lam)
-            if self.methods.calibration(str(method), lam) is None:
+            if self.methods.wants_calibration(str(method), lam):
                 self._later(self._calibrate, str(method))
 
-    def _board(self, method: str, state: State) -> Board:
-        key = method, self._lam(method, state)
-        if key not in self._boards:
-            # Boards that are not shown are dropped: each holds all samples once more.
-            shown = {(m, self._lam(m, state)) for m in (state.method, state.compare) if m}
-            self._boards = {k: board for k, board in self._boards.items() if k in shown}
-            self._boards[key] = Board(self.methods.fitted(*key).recognizer, self.collection.X)
-        return self._boards[key]
+    def _model(self, method: str, state: State, bias: float) -> BoardModel:
+        """Return a classifier with the classes, the examples and a bias of a state."""
+        fitted, ids = self.fitted(method, state), {}
+        classifier = fitted.with_bias(bias)
+        known = classifier.signatures_
+        rows, alone = {}, []
+        for one in self.candidates(method, state).values():
+            key = self._key(one, known)
+            ids[key] = one.id
+            if one.alone:
+                alone.append(key)
+            else:
+                rows[key] = one
+        told = {key: one.told for key, one in rows.items() if one.told is not None}
+        table = Signatures(
+            list(rows),
+            np.stack([one.row for one in rows.values()]),
+            known.dimensions,
+            blocks=known.blocks,
+            encoder=known.encoder,
+            texts={key: each.texts for key, each in told.items()},
+            phrases={key: each.phrases for key, each in told.items() if each.phrases is not None},
+        )
+        # What was trained on is still needed where it was taken off the board.
+        gone = [name for name in classifier.seen_classes_.tolist() if name not in table]
+        if gone:
+            table = table.append({name: known[name] for name in gone})
+        classifier = classifier.with_signatures(table)
+        examples = [
+            (key, one) for key, number in ids.items() for one in state.examples.get(number, ())
+        ]
+        if examples and fitted.learns:
+            keys, added = zip(*examples, strict=True)
+            with warnings.catch_warnings():
+                # Of names that are like others; the board shows all of them.
+                warnings.simplefilter("ignore", ZslearnWarning)
+                classifier.partial_fit(np.stack([one.vector for one in added]), np.array(keys))
+        return BoardModel(classifier, ids)
 
-    def _shown(self, state: State, revision: int) -> View:
-        two = None if state.compare is None else self._answers(state.compare, state)
-        return View(revision, state, self._answers(state.method, state), two)
+    def _key(self, one: BoardClass, known: Signatures) -> Any:
+        """Return the name of a class inside a classifier: a training class keeps its own."""
+        name = self.start.classes[one.id].name if one.seen else one.name
+        if known.names.dtype.kind not in "iu":
+            return name
+        whole = name.lstrip("-").isdigit() and len(name) < 19
+        return int(name) if whole else 10**9 + one.id
 
-    def _answers(self, method: str, state: State) -> Answers:
-        board = self._board(method, state)
-        board.sync(state.described)
+    def _board(self, method: str, state: State, *, settled: bool) -> Board:
+        """Return the scores of a method, made anew where other examples or fits ask for it."""
+        fitted = self.fitted(method, state)
+        taught = state.examples if fitted.learns else {}
+        rows = {number: state.classes[number] for number in taught}
+        kept = self._boards.get(method)
+        # While a slider moves, what its class was taught stays with its description before.
+        same = kept is not None and kept.fitted is fitted and kept.taught == taught
+        if kept is not None and same and (not settled or kept.has_rows(rows)):
+            return kept.board
+        # Boards that are not shown are dropped: each holds all samples once more.
+        self._boards = {
+            key: one for key, one in self._boards.items() if key in (state.method, state.compare)
+        }
+        recognizer = fitted.recognizer
+        if taught:
+            recognizer = self._model(method, state, 0.0).classifier.recognizer()
+        known = fitted.model.signatures_
+        board = Board(recognizer, self.collection.X, lambda one: self._key(one, known))
+        self._boards[method] = _KeptBoard(board, fitted, taught, rows)
+        return board
+
+    def _shown(self, state: State, revision: int, *, settled: bool) -> View:
+        two = None
+        if state.compare is not None:
+            two = self._answers(state.compare, state, settled=settled)
+        return View(revision, state, self._answers(state.method, state, settled=settled), two)
+
+    def _answers(self, method: str, state: State, *, settled: bool) -> Answers:
+        board = self._board(method, state, settled=settled)
+        board.sync(self.candidates(method, state))
         choice = board.choose(self.bias(method, state))
-        threshold = self.threshold(method, state) if state.reject else None
-        test = ~self.collection.train
-        return count_answers(board.ids, board.seen, choice, self.truth(state), test, threshold)
+        kept = None
+        if state.reject and (level := self.sure(method, state)) is not None:
+            known = self._sureness.get(method)
+            if settled or known is None:
+                known = self._sure_of(method, state)
+            # While a slider moves, what gets another answer is taken for sure.
+            kept = (known.values >= level) | (known.best != choice.best)
+        return count_answers(
+            board.ids, board.seen, choice, self.truth(method, state), self.is_test(state), kept
+        )
+
+    def _sure_of(self, method: str, state: State) -> _Sureness:
+        """Return how sure all answers are; kept until classes, examples or bias change."""
+        fitted, bias = self.fitted(method, state), self.bias(method, state)
+        key = fitted, state.classes, state.examples
+        known = self._sureness.get(method)
+        same = known is not None and all(a is b for a, b in zip(known.key, key, strict=True))
+        if known is None or not same or known.bias != bias:
+            made = self._model(method, state, bias)
+            recognizer = made.classifier.recognizer(list(made.keys))
+            blocks = range(0, self.collection.n, BLOCK)
+            rows = [self.collection.X[start : start + BLOCK] for start in blocks]
+            values = np.concatenate([recognizer.confidence(block) for block in rows])
+            best = self._board(method, state, settled=False).choose(bias).best
+            known = self._sureness[method] = _Sureness(key, bias, values, best)
+        return known
 
     def _show(self, view: View, by: str) -> View:
         self.view = view
@@ -331,14 +563,19 @@ class Session:
         self._background.submit(guarded)
 
     def _calibrate(self, method: str) -> None:
-        """Learn bias and threshold of a method, and answer anew with them."""
+        """Learn bias and probabilities of a method, and answer anew with them."""
         lam = self._lam(method, self.view.state)
-        if self.methods.calibration(method, lam) is not None:
+        if not self.methods.wants_calibration(method, lam):
             return
         self.methods.calibrate(method, lam)
         with self._lock:
             if method in (self.view.state.method, self.view.state.compare):
-                self._show(self._shown(self.view.state, self.view.revision + 1), "")
+                revision = self.view.revision + 1
+                self._show(self._shown(self.view.state, revision, settled=True), "")
+
+
+def _numbers(names: Sequence[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names)}
 
 
 def _numbered(collection: Collection) -> tuple[list[str], NDArray[np.intp]]:

@@ -14,9 +14,9 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.serve.responses import RequestError
 from zslearn.serve.studio.board import NONE
 from zslearn.serve.studio.charts import pack
-from zslearn.serve.studio.edits import BoardClass
 from zslearn.serve.studio.methods import finite, lam_of
 from zslearn.serve.studio.session import Session, View
+from zslearn.serve.studio.state import BoardClass, Example
 
 # Two rows are nearly equal below this distance, in parts of the range of the training classes.
 NEAR = 0.05
@@ -49,7 +49,8 @@ def nearest(session: Session, view: View, one: BoardClass) -> list[dict[str, Any
     """Return the classes whose descriptions are most alike, with their distance."""
     low, high = session.ranges()
     spread = np.where(high > low, high - low, 1.0)
-    others = [other for other in view.state.described.values() if other.id != one.id]
+    every = session.candidates(state=view.state).values()
+    others = [other for other in every if other.id != one.id and not other.alone]
     if not others:
         return []
     rows = np.stack([other.row for other in others])
@@ -115,7 +116,7 @@ def _phrase(session: Session, row: NDArray[np.float64]) -> str:
     """Return the class and the few words that come nearest to a signature."""
     low, high = session.ranges()
     spread = np.where(high > low, high - low, 1.0)
-    known = list(session.view.state.described.values())
+    known = [one for one in session.view.state.described.values() if not one.alone]
     wanted = (row - low) / spread
     rows = (np.stack([one.row for one in known]) - low) / spread
     # A word sets a value to the upper or the lower end; what lies between is left to the sliders.
@@ -156,11 +157,15 @@ def state_of(session: Session) -> dict[str, Any]:
             "name": data.name,
             "pictures": data.picture is not None,
             "unit": data.unit,
+            "drop": session.drops.kind,
             "truth": data.labels is not None,
             "maps": maps_of(session),
         },
         "methods": [_method(session, name) for name in session.methods.offered],
         "method": state.method,
+        "calibrated": session.fitted(state.method).is_calibrated,
+        "learns": session.fitted(state.method).learns,
+        "description_counts_as": _kappa(session),
         "compare": state.compare,
         "dimensions": dimensions_of(session),
         "classes": _classes(session, view),
@@ -198,7 +203,7 @@ def answers_of(session: Session, view: View, *, of_two: bool = False, **more: An
 
 def labels_of(session: Session) -> bytes:
     """Return truth and split of all samples, packed."""
-    test = (~session.collection.train).astype(np.uint8)
+    test = session.is_test().astype(np.uint8)
     texts = session.collection.texts
     head = {
         "revision": session.view.revision,
@@ -219,7 +224,7 @@ def confusion_of(session: Session) -> bytes:
     places = {number: place for place, number in enumerate(answers.ids.tolist())}
     n = len(answers.ids)
     place = np.vectorize(lambda number: places.get(number, n), otypes=[np.intp])
-    some = (answers.truth != NONE) & ~session.collection.train
+    some = (answers.truth != NONE) & session.is_test()
     truth, given = answers.truth[some], answers.answer[some]
     matrix = np.zeros((n, n + 1), np.int32)
     if len(truth):
@@ -229,55 +234,116 @@ def confusion_of(session: Session) -> bytes:
 
 def class_of(session: Session, one: BoardClass) -> dict[str, Any]:
     """Return a class with its signature."""
-    return _class(one) | {"row": _sent(one)}
+    candidates = session.candidates()
+    return _class(one) | {"row": _sent(one), "described": one.id in candidates}
 
 
 def sample_of(session: Session, number: int, against: BoardClass | None = None) -> dict[str, Any]:
     """Return the card of a sample: its ranking, and what spoke for and against its answer."""
     data, view = session.collection, session.view
-    _check_sample(session, number)
-    board = session.board()
-    scores = board.biased(session.bias())[number]
+    x = session.vector(number)
+    scores = session.board().biased(session.bias())[number]
     truth, answer = int(session.truth_ids()[number]), int(view.answers.answer[number])
-    linear = session.fitted(view.state.method).linear
-    encoded = None if linear is None else linear.project(data.X[number : number + 1])[0].z[0]
+    own = int(view.answers.truth[number])
     return {
         "id": number,
         "name": None if data.names is None else data.names[number],
         "text": None if data.texts is None else data.texts[number],
         "label": None if data.labels is None else str(data.labels[number]),
         "truth": truth,
-        "answer": answer,
-        "second": int(view.answers.second[number]),
         "margin": float(view.answers.margin[number]),
-        "test": bool(~data.train[number]),
-        "ranking": ranking(board.ids, scores),
+        "test": bool(session.is_test()[number]),
+        "example": _class_of_example(session, number),
+        **_answered(session, x, scores, answer, own, against),
+    }
+
+
+def dropped_of(session: Session, number: int, against: BoardClass | None = None) -> dict[str, Any]:
+    """Return the card of a photograph or text that a visitor brought."""
+    drop, state = session.drops.get(number), session.view.state
+    board = session.board()
+    whole = board.whole(session.candidates())
+    scores = whole.scores(drop.vector[None])[0] - session.bias() * board.seen
+    answer = int(board.ids[scores.argmax()])
+    if state.reject and (level := session.sure()) is not None:
+        made = session.model()
+        recognizer = made.classifier.recognizer(list(made.keys))
+        answer = answer if recognizer.confidence(drop.vector[None])[0] >= level else NONE
+    taught = [
+        number
+        for number, examples in state.examples.items()
+        if any(one.key == session.drops.example(drop.number).key for one in examples)
+    ]
+    return {
+        "id": drop.number,
+        "dropped": True,
+        "name": drop.title,
+        "face": None if session.drops.kind == "text" else drop.face,
+        "text": drop.face if session.drops.kind == "text" else None,
+        "truth": NONE,
+        "example": taught[0] if taught else None,
+        **_answered(session, drop.vector, scores, answer, NONE, against),
+    }
+
+
+def _answered(
+    session: Session,
+    x: NDArray[Any],
+    scores: NDArray[Any],
+    answer: int,
+    truth: int,
+    against: BoardClass | None,
+) -> dict[str, Any]:
+    """Return what is said of one sample, given its biased scores."""
+    board, linear = session.board(), session.fitted(session.view.state.method).linear
+    encoded = None if linear is None else linear.project(x[None])[0].z[0]
+    order = board.ids[np.argsort(-scores, kind="stable")]
+    return {
+        "answer": answer,
+        "ranking": ranking(session, scores),
+        "calibrated": session.fitted(session.view.state.method).is_calibrated,
         "encoded": encoded,
         "encoded_range": None if encoded is None else session.encoded_range(),
-        "reasons": _reasons(session, number, against),
+        "reasons": _reasons(session, x, order, answer, truth, against),
     }
+
+
+def _class_of_example(session: Session, number: int) -> int | None:
+    """Return the class that a sample is an example of; None if it is none."""
+    name = session.sample_name(number)
+    for own, examples in session.view.state.examples.items():
+        if any(one.sample == name for one in examples):
+            return own
+    return None
 
 
 def intervened(session: Session, number: int, changes: dict[int, float]) -> dict[str, Any]:
     """Return the ranking of a sample whose encoded semantics were corrected."""
-    _check_sample(session, number)
-    view = session.view
+    view, x = session.view, session.vector(number)
     linear = session.fitted(view.state.method).linear
     if linear is None:
         raise RequestError(409, "this method does not encode samples; choose SAE or a ridge.")
     board = session.board()
-    samples = linear.project(session.collection.X[number : number + 1])
-    rows = np.stack([one.row for one in view.state.described.values()])
+    samples = linear.project(x[None])
+    rows = np.stack([one.row for one in session.candidates().values()])
     scores = linear.scores(linear.moved(samples, changes) if changes else samples, rows)[0]
     scores = scores - session.bias() * board.seen
-    best = ranking(board.ids, scores)
+    best = ranking(session, scores)
     return {"ranking": best, "answer": best[0]["class"]}
 
 
-def ranking(ids: NDArray[np.int32], scores: NDArray[Any]) -> list[dict[str, Any]]:
-    """Return the best classes and their scores."""
-    order = np.argsort(-scores, kind="stable")[:RANKED]
-    return [{"class": int(ids[i]), "score": float(scores[i])} for i in order]
+def ranking(session: Session, scores: NDArray[Any]) -> list[dict[str, Any]]:
+    """Return the best classes with their scores, and probabilities if they can be believed."""
+    ids, order = session.board().ids, np.argsort(-scores, kind="stable")[:RANKED]
+    likely = session.probabilities(np.asarray(scores, np.float64))
+    return [
+        {
+            "class": int(ids[i]),
+            "score": float(scores[i]),
+            "probability": None if likely is None else float(likely[i]),
+        }
+        for i in order
+    ]
 
 
 def maps_of(session: Session) -> list[str]:
@@ -293,26 +359,23 @@ def is_text(session: Session) -> bool:
     return text_encoder_of(session.collection.signatures) is not None
 
 
-def _check_sample(session: Session, number: int) -> None:
-    if not 0 <= number < session.collection.n:
-        raise RequestError(404, f"there is no sample {number}.")
-
-
-def _reasons(session: Session, number: int, against: BoardClass | None) -> dict[str, Any] | None:
-    """Return what each dimension adds to two scores; the differences sum to that of the scores."""
-    view, board = session.view, session.board()
-    answers, classes = view.answers, view.state.classes
-    truth, answer = int(answers.truth[number]), int(answers.answer[number])
-    if answer == NONE:
-        column = int(board.biased(session.bias())[number].argmax())
-        answer = int(board.ids[column])
+def _reasons(
+    session: Session,
+    x: NDArray[Any],
+    order: NDArray[np.int32],
+    answer: int,
+    truth: int,
+    against: BoardClass | None,
+) -> dict[str, Any] | None:
+    """Return what speaks for the answer and for another class; differences sum to the scores'."""
+    board, classes = session.board(), session.view.state.classes
+    given = int(order[0]) if answer == NONE else answer
     right = against.id if against is not None else truth
-    given = answer
-    if right in (NONE, answer):
-        right, given = answer, int(answers.second[number])
-    if right == given:
-        return None
-    x = session.collection.X[number]
+    if right in (NONE, given):
+        others = order[order != given]
+        if not len(others):
+            return None
+        right = int(others[0])
     try:
         whys = [
             board.with_class(classes[c]).explain(x, board.key(classes[c])) for c in (right, given)
@@ -323,33 +386,41 @@ def _reasons(session: Session, number: int, against: BoardClass | None) -> dict[
         why.offset - session.bias() * classes[c].seen
         for why, c in zip(whys, (right, given), strict=True)
     ]
-    return _compared(whys, offsets, right, given, session.collection.signatures.dimensions)
+    found = _compared(whys, offsets, session.collection.signatures.dimensions)
+    says = [[one._asdict() for one in why.removals] for why in whys]
+    return {"right": right, "given": given, "note": whys[1].note, **found} | {
+        "says_right": says[0],
+        "says_given": says[1],
+    }
 
 
-def _compared(
-    whys: Sequence[Any], offsets: list[float], right: int, given: int, known: tuple[str, ...]
-) -> dict[str, Any]:
-    by_index = whys[0].dimensions == known
+def _compared(whys: Sequence[Any], offsets: list[float], known: tuple[str, ...]) -> dict[str, Any]:
+    one, other = whys
+    by_index = one.dimensions == known
+    differences = (other.contributions - one.contributions).tolist()
+    order = sorted(range(len(differences)), key=lambda place: -abs(differences[place]))
     parts = [
         {
-            ("index" if by_index else "name"): (place if by_index else name),
-            "right": float(one),
-            "given": float(other),
-            "difference": float(other - one),
+            ("index" if by_index else "name"): (place if by_index else one.dimensions[place]),
+            "right": float(one.contributions[place]),
+            "given": float(other.contributions[place]),
+            "difference": differences[place],
+            "right_has": _has(one, place),
+            "given_has": _has(other, place),
         }
-        for place, (name, one, other) in enumerate(
-            zip(whys[0].dimensions, whys[0].contributions, whys[1].contributions, strict=True)
-        )
+        for place in order
     ]
-    parts.sort(key=lambda part: -abs(part["difference"]))
     offset = offsets[1] - offsets[0]
     return {
-        "right": right,
-        "given": given,
         "dimensions": parts,
         "offset_difference": offset,
-        "score_difference": offset + sum(part["difference"] for part in parts),
+        "score_difference": offset + sum(differences),
     }
+
+
+def _has(why: Any, place: int) -> bool | None:
+    """Say whether a class has a trait, compared with what its score begins from."""
+    return None if why.deviations is None else bool(why.deviations[place] >= 0)
 
 
 def _method(session: Session, name: str) -> dict[str, Any]:
@@ -369,7 +440,13 @@ def dimensions_of(session: Session) -> list[dict[str, Any]]:
     """Return the dimensions, each with its range over the training classes."""
     table, groups = session.collection.signatures, session.collection.groups
     low, high = session.ranges()
-    named = session.collection.named.tolist()
+    known = [one for one in session.start.described.values() if one.seen]
+    known = known or list(session.start.described.values())
+    rows = np.stack([one.row for one in known])
+    ends = zip(rows.argmin(axis=0).tolist(), rows.argmax(axis=0).tolist(), strict=True)
+    names = [(known[least].name, known[most].name) for least, most in ends]
+    between = np.any((rows > low) & (rows < high), axis=0).tolist()
+    named = [bool(one) for one in session.collection.named]
     blocks = dict(table.blocks)
     group: list[str | None] = [None] * len(table.dimensions) if groups is None else list(groups)
     if groups is None and len(blocks) > 1:
@@ -380,6 +457,9 @@ def dimensions_of(session: Session) -> list[dict[str, Any]]:
             "name": name,
             "low": float(low[i]),
             "high": float(high[i]),
+            "least": names[i][0],
+            "most": names[i][1],
+            "either": not between[i],
             "meaningful": named[i],
             "group": group[i],
         }
@@ -392,28 +472,45 @@ def _class(one: BoardClass) -> dict[str, Any]:
         "id": one.id,
         "name": one.name,
         "seen": one.seen,
-        "described": one.described,
         "added": one.added,
         "changed": one.changed,
+        "alone": one.alone,
         "label": one.label,
+        "text": "" if one.told is None else " ".join(one.told.texts),
     }
+
+
+def _example(session: Session, one: Example) -> dict[str, Any]:
+    number = None if one.sample is None else session.place(one.sample)
+    return {"key": one.key, "title": one.title, "sample": number, "face": one.face}
+
+
+def _kappa(session: Session) -> float | None:
+    """Return how many examples a description is worth."""
+    fitted = session.fitted(session.view.state.method)
+    return finite(fitted.model.kappa_) if fitted.learns else None
 
 
 def _classes(session: Session, view: View) -> list[dict[str, Any]]:
     figures = {one["id"]: one for one in (*view.answers.by_class(), *_waiting(session))}
+    candidates = session.candidates(state=view.state)
     short = all(len(one.row) <= SENT_DIMENSIONS for one in view.state.classes.values())
     return [
-        _class(one) | figures[one.id] | ({"row": _sent(one)} if short else {})
+        _class(one)
+        | {"described": one.id in candidates}
+        | figures[one.id]
+        | ({"row": _sent(one)} if short else {})
+        | {"examples": [_example(session, each) for each in view.state.examples.get(one.id, ())]}
         for one in view.state.classes.values()
     ]
 
 
 def _waiting(session: Session) -> list[dict[str, Any]]:
-    """Return the figures of classes that samples have and nobody has described."""
-    test, ids = ~session.collection.train, session.truth_ids()
+    """Return the figures of classes that cannot be answered, since nobody has described them."""
+    test, ids, candidates = session.is_test(), session.truth_ids(), session.candidates()
     found = []
     for one in session.view.state.classes.values():
-        if not one.described:
+        if one.id not in candidates:
             own = ids == one.id
             figures: dict[str, Any] = {
                 "id": one.id,
@@ -450,26 +547,20 @@ def _two(session: Session, view: View) -> dict[str, Any]:
 
 
 def _balance(session: Session) -> dict[str, Any]:
-    state = session.view.state
-    learned = session.methods.calibration(state.method, state.lam.get(state.method))
+    fitted = session.fitted(session.view.state.method)
     low, high = session.gaps()
     return {
         "bias": session.bias(),
-        "chosen": None if learned is None else learned.bias,
+        "chosen": fitted.bias if fitted.is_calibrated else None,
         "oracle": None,
         "low": low,
         "high": high,
     }
 
 
-def _reject(session: Session) -> dict[str, Any]:
-    state = session.view.state
-    learned = session.methods.calibration(state.method, state.lam.get(state.method))
-    return {
-        "on": state.reject,
-        "threshold": finite(session.threshold()),
-        "chosen": finite(None if learned is None else learned.threshold),
-    }
+def _reject(session: Session) -> dict[str, Any] | None:
+    on = session.view.state.reject
+    return {"on": on, "sure": finite(session.sure()), "chosen": finite(session.learned_sure())}
 
 
 def _lam(session: Session) -> dict[str, Any] | None:

@@ -12,11 +12,11 @@ pytest.importorskip("starlette", reason="the extra serve is not installed")
 
 import uvicorn
 
+from tests.conftest import run_browser
 from zslearn.serve.running import ServerConfig, listen
 from zslearn.serve.studio import Source, StudioSettings, make_app, prepare
 from zslearn.serve.studio.opening import finish
 
-REQUIRED = os.environ.get("ZSLEARN_BROWSER_REQUIRED")
 # Screenshots of every activity, to be looked at: ZSLEARN_SCREENSHOTS=DIR keeps them there.
 SCREENSHOTS = os.environ.get("ZSLEARN_SCREENSHOTS")
 
@@ -64,12 +64,16 @@ class RunningStudio:
 
 
 @pytest.fixture
-def start_studio(tmp_path):
+def start_studio(tmp_path, fitted_shapes):
     """Start studios on the project of the test; they end with it."""
     running = []
 
     def start(**source):
-        running.append(RunningStudio(tmp_path / "shapes.project", **source))
+        project = tmp_path / "shapes.project"
+        models = project.with_name("shapes.project.models")
+        if source.get("data", "shapes") == "shapes" and not models.exists():
+            shutil.copytree(fitted_shapes, models)
+        running.append(RunningStudio(project, **source))
         return running[-1]
 
     yield start
@@ -83,34 +87,10 @@ def studio(start_studio):
     return start_studio()
 
 
-def chromium_path():
-    """Debian's chromium, or why it is not used."""
-    found = os.environ.get("ZSLEARN_CHROMIUM") or shutil.which("chromium")
-    if found is None:
-        reason = "chromium is not installed (apt-get install chromium)"
-        if REQUIRED:
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return found
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser():
-    """One browser for the tests of a file; each gets a context of its own.
-
-    While it is there, Playwright's loop runs in this thread, so that tests of other files cannot
-    run theirs.
-    """
-    if REQUIRED:
-        import playwright.sync_api as playwright
-    else:
-        playwright = pytest.importorskip("playwright.sync_api", reason="no playwright")
-    path = chromium_path()
-    with playwright.sync_playwright() as started:
-        # Without a sandbox where a container has none; the pages are our own.
-        running = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield running
-        running.close()
+    """One browser for all tests of the page; each gets a context of its own."""
+    yield from run_browser()
 
 
 class Visitor:

@@ -41,13 +41,13 @@ def test_the_handle_trades_trained_for_new_classes_by_keys(page, visitor):
     page.keyboard.press("PageUp")
     expect(page.locator("#announcements")).to_contain_text("new classes")
     page.wait_for_function("() => document.querySelector('#undo').disabled === false")
-    chosen = session.methods.calibration(session.view.state.method, None).bias
+    chosen = session.fitted(session.view.state.method).bias
     with page.expect_response(lambda answer: sets_bias(answer.request, chosen)):
         page.get_by_role("button", name="Use the chosen balance").click()
     summary = session.view.answers.summary
     expect(tile(page, "Trained classes")).to_have_text(f"{100 * summary['seen']:.1f} %")
     expect(tile(page, "New classes")).to_have_text(f"{100 * summary['unseen']:.1f} %")
-    expect(tile(page, "H, their harmonic mean")).to_have_text(f"{100 * summary['h']:.1f} %")
+    expect(tile(page, "Both together")).to_have_text(f"{100 * summary['h']:.1f} %")
 
 
 def test_the_handle_is_dragged_along_the_curve(page, visitor):
@@ -70,18 +70,22 @@ def test_the_handle_is_dragged_along_the_curve(page, visitor):
 
 def test_a_threshold_leaves_pictures_without_an_answer(page, visitor):
     open_tab(page, "Balance")
-    expect(page.locator(".rejection output")).to_contain_text("off")
+    said = page.locator(".rejection output.wide")
+    expect(said).to_contain_text("off")
     page.get_by_label("Leave a picture without an answer").check()
-    control = page.get_by_label("How far ahead the best class must be")
+    control = page.get_by_label("How sure it must be")
     expect(control).to_be_enabled()
     control.evaluate(
-        "e => { e.value = (Number(e.min) + Number(e.max)) / 2;"
+        "e => { e.value = 0.5;"
         " e.dispatchEvent(new Event('input')); e.dispatchEvent(new Event('change')); }"
     )
     expect(page.locator("#announcements")).to_contain_text("without an answer")
     rejected = visitor.studio.session.view.answers.summary["n_rejected"]
     assert rejected > 0
-    expect(page.locator(".rejection output")).to_contain_text(f"{rejected:,} pictures without")
+    expect(said).to_contain_text(f"{rejected:,} test pictures without an answer; of the others")
+    sure = visitor.studio.session.sureness()
+    test = ~visitor.studio.session.collection.train
+    assert rejected == (sure[test] < 0.5).sum()
     visitor.screenshot("balance-none")
     open_tab(page, "Map")
     expect(page.locator("#view-map .legend")).to_contain_text("none of these")

@@ -1,5 +1,6 @@
 """Describe: a class with no training picture appears and is recognized while a slider moves."""
 
+import msgspec
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -15,6 +16,7 @@ from tests.serve.studio.page.people import (
     slider,
     wait_until,
 )
+from zslearn.serve.studio.edits import Kept
 
 
 def figures(visitor, name):
@@ -58,7 +60,7 @@ def test_like_another_class_then_sliders_answer_while_they_move(page, visitor):
     found = lambda: figures(visitor, waiting.name)  # noqa: E731
     page.wait_for_function("() => document.querySelector('#announcements').textContent")
     wait_until(page, lambda: edits[-1]["final"])
-    expect(page.locator(".score")).to_contain_text(f"{found()['right']} of {found()['count']}")
+    expect(page.locator(".score")).to_contain_text(f"{found()['right']} of its {found()['count']}")
     assert found()["right"] > max(before, found()["count"] / 2)
     # On the way without a button, and kept at the end.
     assert any(edit["final"] is False for edit in edits)
@@ -71,11 +73,29 @@ def test_a_phrase_is_told_back_as_it_is_typed(page):
     page.get_by_role("button", name="Describe a new class").click()
     page.get_by_label("Or in a phrase").fill("like small dotted orange star, but blue, flurby")
     expect(page.locator(".feedback .good")).to_contain_text("like small dotted orange star")
-    expect(page.locator(".feedback .good")).to_contain_text("blue 1")
-    expect(page.locator(".feedback .bad")).to_contain_text("flurby")
+    expect(page.locator(".feedback .good")).to_contain_text("blue")
+    expect(page.locator(".feedback .bad")).to_contain_text("“flurby” is no attribute")
 
 
-def test_warnings_of_a_copy_and_of_a_value_never_seen(page):
+def test_what_may_be_meant_is_offered_and_written_by_a_click_only(page, visitor):
+    name = page.get_by_role("button", name="Describe a new class")
+    name.click()
+    phrase = page.get_by_label("Or in a phrase")
+    phrase.fill("like smal dotted orange star, but ringg")
+    offered = page.locator(".odd-word").filter(has_text="ringg").get_by_role("button", name="ring")
+    expect(offered).to_be_visible()
+    expect(phrase).to_have_value("like smal dotted orange star, but ringg")
+    visitor.screenshot("describe-suggestions")
+    offered.click()
+    expect(phrase).to_have_value("like smal dotted orange star, but ring")
+    expect(page.locator(".feedback .good")).to_contain_text("ring")
+
+    expect(page.locator(".odd-word")).to_have_count(1)
+    page.locator(".odd-word").filter(has_text="smal").get_by_role("button").first.click()
+    expect(page.locator(".odd-word")).to_have_count(0)
+
+
+def test_warnings_of_a_copy_and_a_mark_at_a_value_never_seen(page, visitor):
     describe(page)
     page.locator(".class-item[data-class]").nth(3).click()
     name = page.locator(".title-input").input_value()
@@ -84,9 +104,18 @@ def test_warnings_of_a_copy_and_of_a_value_never_seen(page):
     page.get_by_label("Start from").select_option(name)
     page.get_by_role("button", name="Add and watch").click()
     expect(page.locator(".warnings")).to_contain_text(name)
-    move(slider(page, "red"), 1.15)
+    # Sliders stay inside of the range; a value from elsewhere is marked.
+    control = slider(page, "red")
+    assert (control.get_attribute("min"), control.get_attribute("max")) == ("0", "1")
+    line = page.locator(".slider").filter(has=page.get_by_role("slider", name="red", exact=True))
+    assert line.locator(".end").all_inner_texts() == ["no", "yes"]
+    session = visitor.studio.session
+    twin = session.kept.class_called("twin")
+    row = twin.row.copy()
+    row[list(session.collection.signatures.dimensions).index("red")] = 1.15
+    edit = {"op": "row", "class": twin.id, "row": row.tolist(), "what": "change twin"}
+    session.change(msgspec.convert(edit, Kept), final=True, by="")
     expect(page.locator(".slider.outside")).to_have_count(1)
-    expect(page.locator(".warnings")).to_contain_text("red")
 
 
 def test_rename_delete_undo_and_redo(page, visitor):

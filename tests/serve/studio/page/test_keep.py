@@ -1,4 +1,4 @@
-"""Keep: reload, restart, two tabs in step, files to take along, a page without a server."""
+"""Keep: reload, restart, two tabs in step, files to take along."""
 
 import csv
 import json
@@ -12,7 +12,7 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import expect
 
-from tests.serve.studio.page.people import choose_method, class_item, describe, move, slider
+from tests.serve.studio.page.people import class_item, describe, move, slider
 from zslearn.serve.studio.edits import Kept
 
 
@@ -106,49 +106,3 @@ def test_why_a_file_cannot_be_made_is_said_beside_it(page, visitor):
     assert found.value.suggested_filename == "model.py"
     assert visitor.problems == [text for text in visitor.problems if "409" in text]
     visitor.problems.clear()  # the browser itself logs the refusal
-
-
-def test_the_snapshot_opens_from_a_file_and_scores_again(page, visitor, browser, tmp_path):
-    choose_method(page, visitor.studio.session, "SAE (decoder)")
-    name = describe(page)
-    expect(page.locator(".score b")).to_contain_text("%")
-    path, suggested = download(page, "A page for a colleague")
-    assert suggested == "snapshot.html"
-    path.rename(tmp_path / "snapshot.html")
-    session = visitor.studio.session
-    figures = {one["id"]: one for one in session.view.answers.by_class()}
-
-    requests, problems = [], []
-    context = browser.new_context(offline=True)
-    alone = context.new_page()
-    alone.on("pageerror", lambda error: problems.append(str(error)))
-    alone.on("request", lambda request: requests.append(request.url))
-    alone.goto((tmp_path / "snapshot.html").as_uri())
-    alone.wait_for_selector("html[data-ready=true]")
-    shown = alone.locator(".class-item").evaluate_all(
-        "items => items.map((i) => [+i.dataset.class, i.querySelector('.count').textContent])"
-    )
-    assert len(shown) == len(figures)
-    # The same answers as the server's, one by one, up to the rounding of float32.
-    for number, text in shown:
-        right, _, count, *_ = text.split()
-        assert int(count) == figures[number]["count"]
-        assert abs(int(right) - figures[number]["right"]) <= 1
-    # Points are on the map: it is not one color.
-    colors = """c => new Set(new Uint32Array(
-        c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer)).size"""
-    expect(alone.locator("canvas.map")).to_be_visible()
-    assert alone.locator("canvas.map").evaluate(colors) > 3
-    class_item(alone, name).click()
-    before = alone.locator(".score").inner_text()
-    control = alone.get_by_role("slider").nth(0)
-    for k in range(6):  # the shapes: none of them is this class any more
-        move(alone.get_by_role("slider").nth(k), -0.15)
-    expect(alone.locator(".score")).not_to_have_text(before)
-    alone.get_by_role("button", name="Reset").click()
-    expect(alone.locator(".score")).to_have_text(before)
-    visitor.screenshot("keep-snapshot", alone)
-    assert control.count() == 1
-    assert problems == []
-    assert all(url.startswith(("file:", "data:")) for url in requests)
-    context.close()

@@ -17,7 +17,8 @@ ROWS = "() => [...document.querySelectorAll('#view-pictures .tile')].map((t) => 
 
 def test_the_first_screen_says_what_to_do(page, visitor):
     expect(page.locator("#intro-text")).to_have_text(
-        "These pictures show classes the model never trained on. Describe one and watch."
+        "These pictures show 12 classes the model never trained on; 3 of them wait for a "
+        "description. Describe one in words, and watch its pictures being recognized."
     )
     expect(page.get_by_role("button", name="Describe a new class")).to_be_visible()
     expect(page.locator(".suggestion")).to_contain_text("like ")

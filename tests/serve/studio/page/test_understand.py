@@ -30,8 +30,12 @@ def test_the_card_names_both_classes_and_its_bars_sum_to_the_difference(page, vi
     ranked = page.locator(".ranking li button").all_inner_texts()
     assert ranked[0] == given.name
     assert 5 <= len(ranked) <= 6
-    scores = [float(text) for text in page.locator(".ranking .number").all_inner_texts()]
-    assert scores == sorted(scores, reverse=True)
+    card = session.probabilities(session.board().biased(session.bias())[row])
+    shown = page.locator(".ranking .number").all_inner_texts()
+    best = f"{100 * card.max():.0f} %" if card.max() < 0.995 else "> 99 %"
+    assert shown[0] == best
+    assert all(text.endswith(" %") for text in shown)
+    expect(page.locator(".detail.card h3 .hint").first).to_contain_text(f"{given.name} ")
     expect(page.locator(".ranking li.own")).to_contain_text(truth.name)
 
     shown = page.locator(".bars li").evaluate_all("bars => bars.map((b) => +b.dataset.difference)")
@@ -39,8 +43,12 @@ def test_the_card_names_both_classes_and_its_bars_sum_to_the_difference(page, vi
     own = board.biased(session.bias())[row]
     places = board.ids.tolist()
     difference = own[places.index(given.id)] - own[places.index(truth.id)]
-    assert sum(shown) == pytest.approx(difference, abs=1e-5)
-    assert f"{difference:+.3f}".replace("-", "−") in page.locator(".sum").inner_text()
+    assert sum(shown) == pytest.approx(difference, rel=1e-4)
+    assert f"{difference:+.1f}".replace("-", "−") in page.locator(".sum").inner_text()
+    # Every bar says which of the two classes has the trait.
+    texts = page.locator(".bars .who").all_inner_texts()
+    assert texts
+    assert all("ha" in text or "lack" in text for text in texts)
     visitor.screenshot("understand-card")
 
 
@@ -56,7 +64,7 @@ def test_the_answer_is_compared_with_any_class(page, visitor):
     places = board.ids.tolist()
     difference = own[places.index(given)] - own[places.index(other.id)]
     shown = page.locator(".bars li").evaluate_all("bars => bars.map((b) => +b.dataset.difference)")
-    assert sum(shown) == pytest.approx(difference, abs=1e-5)
+    assert sum(shown) == pytest.approx(difference, rel=1e-4)
 
 
 def test_a_corrected_attribute_changes_the_answer_of_this_picture_only(page, visitor):

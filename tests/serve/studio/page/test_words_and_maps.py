@@ -62,9 +62,19 @@ def test_a_class_is_described_and_described_again_in_words(own_words, visit):
     expect(page.locator("#undo")).to_have_attribute("title", "Undo: change zebra")
     assert session.view.revision > before
     assert page.get_by_role("slider").count() == 0
-    # A card speaks of no dimension without a name.
+    # A card speaks of the phrases of a description, and of no dimension without a name.
     open_tab(page, "Pictures")
-    page.locator("#view-pictures .tile").first.click()
+    page.get_by_role("button", name="Close the details").click()
+    page.get_by_label("Show", exact=True).select_option("all")
+    striped = session.kept.class_called("striped horse").id
+    answered = np.flatnonzero(session.view.answers.answer == striped)[0]
+    page.locator(f"#view-pictures .tile[data-row='{answered}']").click()
+    expect(page.locator(".bars .name").first).to_have_text(re.compile("“.*”"))
+    expect(page.locator(".detail.card")).not_to_contain_text(re.compile("minilm|What if"))
+    page.get_by_role("button", name="Close the details").click()
+    bats = session.collection.labels == "bat"
+    plain = np.flatnonzero(bats & (session.view.answers.answer == session.view.answers.truth))[0]
+    page.locator(f"#view-pictures .tile[data-row='{plain}']").click()
     expect(page.locator(".detail.card")).to_contain_text("have no names of their own")
     expect(page.locator(".detail.card")).not_to_contain_text(re.compile("minilm|What if"))
 

@@ -1,17 +1,7 @@
 // Seen against unseen: the curve with its handle, and how sure an answer must be.
 
-import { Curve } from "./curve.js";
-import { counted, fill, h, newId, percent, say, short } from "./dom.js";
-import { getPacked } from "./server.js";
-
-/** The number of the value nearest to another in a sorted or unsorted list. */
-export function nearestValue(values, wanted) {
-  let best = 0;
-  for (let k = 1; k < values.length; k++) {
-    if (Math.abs(values[k] - wanted) < Math.abs(values[best] - wanted)) best = k;
-  }
-  return best;
-}
+import { Curve, nearestValue } from "./curve.js";
+import { counted, fill, h, hint, newId, percent, say, short } from "./dom.js";
 
 export class BalanceView {
   /** @param {{studio: object, element: HTMLElement, announce: Function, fail: Function}} parts */
@@ -59,7 +49,8 @@ export class BalanceView {
     this.loading = true;
     const { revision } = studio;
     try {
-      [this.data, this.thresholds] = await Promise.all([getPacked("balance"), getPacked("rejection")]);
+      const rejection = studio.state.reject?.sure === null ? null : studio.packed("rejection");
+      [this.data, this.thresholds] = await Promise.all([studio.packed("balance"), rejection]);
       this.shown = revision;
       this.#explain("");
       this.#draw();
@@ -128,7 +119,7 @@ export class BalanceView {
   #say(index) {
     if (!this.data) return "";
     const { seen, unseen, h: mean } = this.data.arrays;
-    return `trained classes ${percent(seen[index])}, new classes ${percent(unseen[index])}, H ${percent(mean[index])}`;
+    return `trained classes ${percent(seen[index])}, new classes ${percent(unseen[index])}, both together ${percent(mean[index])}`;
   }
 
   #move(index, final) {
@@ -151,10 +142,20 @@ export class BalanceView {
     const tiles = [
       ["Trained classes", percent(summary?.seen, 1)],
       ["New classes", percent(summary?.unseen, 1)],
-      ["H, their harmonic mean", percent(summary?.h, 1)],
-      ["Subtracted from trained", short(balance?.bias)],
+      ["Both together", percent(summary?.h, 1)],
     ];
-    fill(this.tiles, tiles.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+    const figures = `${tiles} ${balance?.bias}`;
+    if (this.figures !== figures) {
+      this.figures = figures;
+      fill(
+        this.tiles,
+        tiles.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+        hint(
+          `“Both together” is the harmonic mean of the two, called H: it is high only if both are. The balance is ${short(balance?.bias)}, subtracted from the scores of trained classes.`,
+          "What these figures are",
+        ),
+      );
+    }
     if (this.data && !this.curve.dragging) {
       this.curve.place(nearestValue(this.data.arrays.bias, balance.bias));
     }
@@ -168,44 +169,44 @@ export class BalanceView {
       id,
       min: 0,
       max: 1,
-      step: "any",
+      step: 0.01,
       oninput: () => this.#reject(false),
       onchange: () => this.#reject(true),
     });
+    this.level = h("output", { for: id });
     this.rejectText = h("output", { for: id, class: "wide" });
     fill(
       this.rejection,
-      h("h3", {}, "None of these"),
+      h("h3", {}, "None of these", hint("How sure an answer is was learned on training classes that were held out: among answers that are 70 % sure, about 70 of 100 were right there.", "What sure means")),
       h("label", { class: "check" }, this.on, say(" Leave a picture without an answer when the model is not sure")),
-      h("label", { for: id }, "How far ahead the best class must be"),
-      this.threshold,
+      h("div", { class: "slider" }, h("label", { for: id }, "How sure it must be"), this.threshold, this.level),
       this.rejectText,
     );
   }
 
   #showRejection() {
     const { reject, summary } = this.studio.state;
-    this.rejection.hidden = !reject;
-    if (!reject) return;
+    const unknown = !reject || reject.sure === null;
+    this.rejection.hidden = unknown;
+    if (unknown) return;
     const curve = this.thresholds?.arrays;
-    if (document.activeElement !== this.threshold) {
-      this.threshold.min = String(Math.min(curve?.threshold[0] ?? 0, reject.threshold ?? 0));
-      this.threshold.max = String(Math.max(curve?.threshold.at(-1) ?? 1, reject.threshold ?? 0));
-      this.threshold.value = String(reject.threshold ?? reject.chosen ?? 0);
-    }
+    if (document.activeElement !== this.threshold) this.threshold.value = String(reject.sure ?? reject.chosen ?? 0);
+    const level = Number(this.threshold.value);
     this.on.checked = reject.on;
     this.threshold.disabled = !reject.on;
+    this.level.textContent = percent(level);
     const count = summary?.n_rejected ?? this.studio.answers.answer.filter((a) => a < 0).length;
-    const rest = curve?.accuracy[nearestValue(curve.threshold, Number(this.threshold.value))];
+    const rest = curve?.accuracy[nearestValue(curve.sure, level)];
     this.rejectText.textContent = reject.on
-      ? `${counted(count, "picture")} without an answer; of the others ${percent(rest)} are right (lead of at least ${short(Number(this.threshold.value))})`
+      ? `${counted(count, "test picture")} without an answer; of the others ${percent(rest)} are right`
       : say("off: every picture gets an answer");
   }
 
   async #reject(final) {
     const { state } = this.studio;
-    const wanted = { on: this.on.checked, threshold: Number(this.threshold.value) };
+    const wanted = { on: this.on.checked, sure: Number(this.threshold.value) };
     Object.assign(state.reject, wanted);
+    this.level.textContent = percent(wanted.sure);
     try {
       await this.studio.edit({ op: "reject", ...wanted, final }, "reject");
       if (final) this.announce(this.rejectText.textContent);

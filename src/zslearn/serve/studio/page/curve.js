@@ -39,6 +39,15 @@ export function nearestIndex(points, [x, y], weight = [1, 1]) {
   return best;
 }
 
+/** The number of the value nearest to another in a sorted or unsorted list. */
+export function nearestValue(values, wanted) {
+  let best = 0;
+  for (let k = 1; k < values.length; k++) {
+    if (Math.abs(values[k] - wanted) < Math.abs(values[best] - wanted)) best = k;
+  }
+  return best;
+}
+
 /** One figure with axes, lines, marks and one handle. */
 export class Curve {
   /**

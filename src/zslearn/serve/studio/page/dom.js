@@ -49,6 +49,11 @@ let numbered = 0;
 /** A new id, to tie a label to its control. */
 export const newId = (stem) => `${stem}-${++numbered}`;
 
+/** A question mark that opens a few words more. */
+export function hint(text, about = "What is this?") {
+  return h("details", { class: "hint" }, h("summary", { "aria-label": about, title: about }, "?"), h("p", {}, text));
+}
+
 // The views behind one row of tabs, by click and by arrow keys.
 
 
@@ -134,15 +139,19 @@ export function alike(values) {
 const STEPS = 100; // from the lowest to the highest value of the training
 
 /**
- * A slider of a value: over the range of the training, a little beyond, and always to the value
- * itself, in steps that meet both ends of the range exactly.
+ * A slider of a value: over the range of the training, and to a value that lies outside, in steps
+ * that meet both ends of the range exactly.
  * @returns {{min: number, max: number, step: number}}
  */
 export function sliderRange({ low, high }, value) {
   const step = (high - low || 1) / STEPS;
-  const beyond = high > low ? 0.15 * STEPS : STEPS / 2;
-  const steps = (distance) => Math.max(beyond, Math.ceil(distance / step - 1e-9));
+  const steps = (distance) => Math.max(0, Math.ceil(distance / step - 1e-9));
   return { min: low - steps(low - value) * step, max: high + steps(value - high) * step, step };
+}
+
+/** What the ends of the slider of a trait are called: yes and no, or the classes that are there. */
+export function endsOf({ either, least, most }) {
+  return either ? ["no", "yes"] : [`least: ${least}`, `most: ${most}`];
 }
 
 let sampleWord = "picture"; // what a sample is; the same for a whole visit
@@ -161,6 +170,21 @@ export const say = (text) =>
 /** Classes often have the plural of one. */
 export const counted = (count, one, many = `${one}s`) =>
   say(`${whole(count)} ${count === 1 ? one : many}`);
+
+/** By how many points an accuracy moved, as people say it; nothing where it did not. */
+export function moved(now, before) {
+  const points = Math.round(100 * (now ?? 0)) - Math.round(100 * (before ?? 0));
+  if (now === null || now === undefined || before === null || before === undefined || !points) return "";
+  return `${points > 0 ? "+" : "−"}${Math.abs(points)}`;
+}
+
+/** A time as a person would say it. */
+export function inWords(seconds) {
+  if (seconds < 60) return "less than a minute left";
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 90) return `about ${minutes} minute${minutes === 1 ? "" : "s"} left`;
+  return `about ${Math.round(seconds / 3600)} hours left`;
+}
 
 /** The line a screen reader hears after a change of a class. */
 export function spoken(found) {

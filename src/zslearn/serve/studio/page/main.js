@@ -2,18 +2,14 @@
 
 import { TAB, listen, loadThumbnail } from "./server.js";
 import { BalanceView } from "./balance.js";
-import { CardPanel } from "./card.js";
+import { CardPanel, LabelPanel } from "./card.js";
 import { ChooseView } from "./method.js";
-import { ClassList } from "./classes.js";
-import { ClassPanel, NewClass, suggestion } from "./class_panel.js";
-import { ConfusionView } from "./mistakes.js";
-import { Tabs, byId, counted, fill, h, say, setUnit, whole } from "./dom.js";
-import { exportSelection, openKeep } from "./save.js";
-import { PictureLoader } from "./tiles.js";
+import { ClassList, ClassPanel, NewClass, suggestion } from "./classes.js";
 import { COLOR_MODES, MapView } from "./map.js";
-import { PicturesView } from "./samples.js";
-import { Preparing } from "./preparing.js";
+import { ConfusionView, PictureLoader, PicturesView } from "./samples.js";
+import { DropZone, Preparing, exportSelection, openKeep } from "./frame.js";
 import { Studio } from "./studio.js";
+import { Tabs, byId, counted, fill, h, say, setUnit, whole } from "./dom.js";
 
 const VIEWS = [
   ["map", "Map"],
@@ -69,7 +65,7 @@ function showNotice() {
 }
 
 const details = Object.fromEntries(
-  ["card", "class", "new", "help"].map((name) => [name, h("div", { class: `detail ${name}`, hidden: true })]),
+  ["card", "class", "new", "label", "help"].map((name) => [name, h("div", { class: `detail ${name}`, hidden: true })]),
 );
 const closeDetails = h(
   "button",
@@ -98,38 +94,59 @@ const panel = (name) => ({ studio, loader, announce, fail, element: details[name
 const classPanel = new ClassPanel(panel("class"));
 const cardPanel = new CardPanel(panel("card"));
 const newClass = new NewClass(panel("new"));
-new ClassList({ studio, element: byId("classes"), describe: (name) => describe(name) });
+const labelPanel = new LabelPanel(panel("label"));
+const dropZone = new DropZone({ studio, announce, fail, busy: (text) => showStatus(text && `${text} …`, "busy") });
+const labelNext = h("button", { type: "button", onclick: () => work("label", () => labelPanel.open()) }, "Label these next");
+new ClassList({
+  studio,
+  element: byId("classes"),
+  actions: [dropZone.button, labelNext],
+  describe: (name) => describe(name),
+});
 
-let describing = false;
+let detailed = ""; // what the details show
+let working = ""; // the form that is open: "new" or "label"
 
 function describe(name) {
   const first = suggestion(studio);
   const known = first && first.name === name ? first : null;
-  describing = true;
-  studio.look({ focus: null, sample: null });
-  describing = true;
+  work("new", () => newClass.open(name ? { name, text: known?.text ?? "" } : {}));
+}
+
+function work(name, open) {
+  studio.look({ focus: null, sample: null, dropped: null });
+  working = name;
   showDetails();
-  newClass.open(name ? { name, text: known?.text ?? "" } : {});
+  open();
 }
 
 function close() {
-  describing = false;
-  studio.look({ focus: null, sample: null });
+  const back = working === "label" && shownDetail() !== "label";
+  if (!back) working = "";
+  studio.look({ focus: null, sample: null, dropped: null });
+}
+
+function shownDetail() {
+  const { sample, dropped, focus } = studio.view;
+  return sample !== null || dropped !== null ? "card" : focus !== null ? "class" : working || "help";
 }
 
 function showDetails() {
-  const { sample, focus } = studio.view;
-  if (sample !== null || focus !== null) describing = false;
-  const shown = sample !== null ? "card" : focus !== null ? "class" : describing ? "new" : "help";
+  const shown = shownDetail();
+  if (shown !== working && working === "new") working = "";
   for (const [name, element] of Object.entries(details)) element.hidden = name !== shown;
   const opened = shown !== "help" && !document.body.classList.contains("with-details");
   document.body.classList.toggle("with-details", shown !== "help");
   // On a phone the details are a sheet below the map: bring the map into sight.
   if (opened && matchMedia("(max-width: 720px)").matches) window.scrollTo({ top: 0 });
   closeDetails.hidden = shown === "help";
-  if (shown === "card") cardPanel.open(sample);
+  const { sample, dropped, focus } = studio.view;
+  const about = `${shown} ${sample} ${dropped} ${focus}`;
+  if (about !== detailed) byId("details").scrollTop = 0;
+  detailed = about;
+  if (shown === "card") cardPanel.open(studio.view);
   else cardPanel.close();
-  if (shown === "class") classPanel.open(focus);
+  if (shown === "class") classPanel.open(studio.view.focus);
   else if (shown !== "card") classPanel.close();
 }
 
@@ -137,7 +154,6 @@ function showDetails() {
 function relabel() {
   tabs.tabs.get("pictures").textContent = say("Pictures");
   views.pictures.scroller.setAttribute("aria-label", say("Pictures"));
-  showHelp();
 }
 
 function showHelp() {
@@ -150,6 +166,7 @@ function showHelp() {
       "ul",
       { class: "hints" },
       h("li", {}, say("Click a picture to see why it got its answer.")),
+      studio.state?.data.drop ? h("li", {}, say("Drop a picture of your own on the page to see it named.")) : null,
       h("li", {}, "Click a class to change its description and watch the answers."),
       h("li", {}, `Drag to move the map, turn the wheel to zoom; ${near}.`),
       h("li", {}, "Draw a lasso (or hold Shift and drag) to look at a part."),
@@ -159,15 +176,17 @@ function showHelp() {
 
 function showIntro() {
   const { data, ready } = studio.state;
-  const own = [...studio.classes.values()].some((c) => c.added);
+  const own = [...studio.classes.values()].some((c) => c.added || c.examples?.length);
   const intro = byId("intro");
   intro.hidden = !ready || own || !studio.classes.size;
   if (intro.hidden) return;
   const first = suggestion(studio);
-  const unseen = [...studio.classes.values()].some((c) => !c.seen && c.count);
+  const fresh = [...studio.classes.values()].filter((c) => !c.seen && c.count).length;
+  const open = studio.waiting.length;
+  const waiting = open && open < fresh ? `; ${whole(open)} of them ${open === 1 ? "waits" : "wait"} for a description` : "";
   const shown = data.pictures || data.unit === "text" ? say("These pictures show") : "These points are samples of";
-  byId("intro-text").textContent = unseen
-    ? `${shown} classes the model never trained on. Describe one and watch.`
+  byId("intro-text").textContent = fresh
+    ? `${shown} ${fresh === 1 ? "a class" : `${whole(fresh)} classes`} the model never trained on${waiting}. Describe one in words, and watch its ${say("pictures")} being recognized.`
     : "Describe a class that is not in the list, and watch which samples it takes.";
   fill(
     byId("intro-actions"),
@@ -301,6 +320,8 @@ async function start() {
     showTop();
     showIntro();
     showNotice();
+    showHelp();
+    labelNext.hidden = !studio.state.learns || !studio.state.data.truth;
     preparing.show(studio.state.progress);
   });
   studio.on("view", showDetails);

@@ -2,8 +2,7 @@
 
 import { currentTheme, fill, h, toCss, whole } from "./dom.js";
 import { Scatter, dress } from "./scatter.js";
-import { getPacked } from "./server.js";
-import { drawPicture } from "./tiles.js";
+import { drawPicture } from "./samples.js";
 
 const DWELL = 125; // milliseconds of rest before a card opens
 
@@ -81,7 +80,7 @@ export class MapView {
 
   /** Show the points at other positions. */
   async show(kind) {
-    const { arrays } = await getPacked(`map?kind=${encodeURIComponent(kind)}`);
+    const { arrays } = await this.studio.packed(`map?kind=${encodeURIComponent(kind)}`);
     this.kind = kind;
     this.scope = null;
     this.scatter.setPoints(arrays.xy);
@@ -264,12 +263,12 @@ export class MapView {
     }
     const found = scatter.grid.inside(outline, (i) => !scatter.hidden[i]);
     this.#setLasso(false);
-    this.studio.look({ selection: found.length ? found : null, only: null });
+    this.studio.look({ selection: found.length ? found : null });
   }
 
   #choose([x, y]) {
     const found = this.scatter.pick(x, y);
-    this.studio.look({ sample: found < 0 ? null : found });
+    this.studio.look({ sample: found < 0 ? null : found, dropped: null });
   }
 
   #rest(at) {

@@ -1,9 +1,7 @@
 // Which method, which λ, and two methods side by side.
 
-import { nearestValue } from "./balance.js";
-import { Curve } from "./curve.js";
+import { Curve, nearestValue } from "./curve.js";
 import { counted, fill, h, newId, percent, say, short } from "./dom.js";
-import { getJson } from "./server.js";
 
 /** Rows by who is right: both, only the first, only the second, neither. */
 export function agreement(truth, first, second, rows) {
@@ -70,7 +68,8 @@ export class ChooseView {
   }
 
   async #lamCurve() {
-    const { state } = this.studio;
+    const { studio } = this;
+    const { state } = studio;
     if (!state.lam) {
       this.lamOf = null;
       fill(this.lam, h("p", { class: "muted" }, "This method has no λ."));
@@ -78,7 +77,7 @@ export class ChooseView {
     }
     if (this.lamOf !== state.method) {
       try {
-        this.data = await getJson("lambda");
+        this.data = await studio.json("lambda");
       } catch (error) {
         fill(this.lam, h("p", { class: "muted" }, error.message));
         return;
@@ -196,7 +195,7 @@ export class ChooseView {
     const rows = [
       ["New classes", "unseen"],
       ["Trained classes", "seen"],
-      ["H", "h"],
+      ["Both together", "h"],
     ];
     const groups = agreement(
       studio.labels.truth,

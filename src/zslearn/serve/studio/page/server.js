@@ -81,6 +81,11 @@ export const getPacked = async (path) => unpack(await (await ask(path)).arrayBuf
 export const postJson = async (path, body) => (await ask(path, posted(body))).json();
 export const postPacked = async (path, body) =>
   unpack(await (await ask(path, posted(body))).arrayBuffer());
+/** Send a file as it is, with its name. */
+export const postFile = async (path, file) => {
+  const headers = { "Content-Type": file.type || "application/octet-stream", "X-Title": encodeURIComponent(file.name) };
+  return (await ask(path, { method: "POST", body: file, headers })).json();
+};
 export const postBlob = async (path, body) => (await ask(path, posted(body))).blob();
 export const getBlob = async (path) => (await ask(path)).blob();
 export const addressOf = (path) => BASE + path;

@@ -1,12 +1,14 @@
 // What the page knows: the state of the project, the answers, and what the person looks at.
 
-import { getJson, getPacked, makeLane, postPacked } from "./server.js";
-import { tally } from "./tally.js";
+import { say, short } from "./dom.js";
+import {
+  addressOf, getBlob, getJson, getPacked, makeLane, postBlob, postFile, postJson, postPacked,
+} from "./server.js";
 
 const NONE = new Int32Array(0);
 const EMPTY = { classes: [], methods: [], dimensions: [], data: {} };
 // Edits after which the truth of a picture can be another class than before.
-const RELABELS = new Set(["add", "phrase", "words", "rename", "delete", "undo", "redo"]);
+const RELABELS = new Set(["add", "words", "rename", "delete", "example", "forget", "undo", "redo"]);
 
 /** Whether a row is in one of the scopes of the page. */
 export function inScope(scope, seen, split) {
@@ -24,7 +26,10 @@ export class Studio extends EventTarget {
     this.answers = { answer: NONE, margin: new Float32Array(0) };
     this.revision = -1;
     this.warnings = [];
-    this.view = { scope: "all", color: "result", focus: null, sample: null, selection: null, only: null };
+    this.view = { scope: "all", color: "result", focus: null, sample: null, dropped: null, selection: null };
+    this.settled = null; // figures after the last edit that is kept, and after the one before
+    this.before = null;
+    this.sliding = false;
     this.lane = makeLane((message) => this.#send(message));
   }
 
@@ -38,6 +43,7 @@ export class Studio extends EventTarget {
     if (!this.state.ready) return;
     const [answers] = await Promise.all([getPacked("answers"), this.#loadLabels()]);
     this.#take(answers);
+    this.#settle();
   }
 
   async #loadLabels() {
@@ -84,7 +90,9 @@ export class Studio extends EventTarget {
   }
 
   async #after(reply, op, final) {
+    this.sliding = !final;
     this.#take(reply);
+    if (final) this.#settle();
     if (final) await Promise.all([this.#loadState(), RELABELS.has(op) && this.#loadLabels()]);
     if (final) this.#tell("answers");
     return reply.head;
@@ -105,8 +113,73 @@ export class Studio extends EventTarget {
     this.#tell("answers");
   }
 
-  /** Change what is looked at. */
+  /** Note what the figures are now, to say by how much the next edit moves them. */
+  #settle() {
+    const classes = new Map([...this.classes].map(([id, c]) => [id, c.accuracy]));
+    [this.before, this.settled] = [this.settled, { classes, summary: { ...this.state.summary } }];
+  }
+
+  /** What the figures were before the edit that is being made, or was made last. */
+  get earlier() {
+    return this.sliding ? this.settled : this.before;
+  }
+
+  // What the program is asked for beside edits.
+  json(path) {
+    return getJson(path);
+  }
+
+  packed(path) {
+    return getPacked(path);
+  }
+
+  post(path, body) {
+    return postJson(path, body);
+  }
+
+  blob(path, body) {
+    return body === undefined ? getBlob(path) : postBlob(path, body);
+  }
+
+  addressOf(path) {
+    return addressOf(path);
+  }
+
+  /** Let the program name a photograph or a text, and look at its card. */
+  async bring(sample) {
+    const card = typeof sample === "string" ? await postJson("drop", { text: sample }) : await postFile("drop", sample);
+    this.look({ dropped: card.id, sample: null, focus: null });
+    return card;
+  }
+
+  /** Add a sample as an example of a class, known or new; resolves to the number of the class. */
+  async teach(name, sample) {
+    const known = [...this.classes.values()].find((c) => c.name === name);
+    const head = await this.edit({ op: "example", ...(known ? { class: known.id } : { name }), ...sample });
+    return head.edit.class;
+  }
+
+  /** What an example does, in a sentence. */
+  meaningOfExamples() {
+    const worth = this.state.description_counts_as;
+    const told = worth === null || worth === undefined ? "" : ` Here a description counts as ${short(worth)} pictures.`;
+    return say(
+      `An example moves its class towards what it shows, and a little the classes that are described alike.${told} Examples are left out when answers are judged.`,
+    );
+  }
+
+  /** Why examples do nothing, where the method does not learn. */
+  whyNoExamples() {
+    const method = this.state.methods.find((m) => m.id === this.state.method)?.name;
+    return `${method} learns nothing from single examples; choose prototype regression under Method.`;
+  }
+
+  /** Change what is looked at: one class, one sample, or one that was brought. */
   look(changes) {
+    const one = ["sample", "dropped", "focus"].find((name) => (changes[name] ?? null) !== null);
+    if (one === "sample") this.view.dropped = null;
+    if (one === "dropped") this.view.sample = null;
+    if (one === "focus") this.view.dropped = this.view.sample = null;
     Object.assign(this.view, changes);
     this.#tell("view");
   }
@@ -202,4 +275,62 @@ export class Studio extends EventTarget {
   on(names, listener) {
     for (const name of names.split(" ")) this.addEventListener(name, listener);
   }
+}
+
+// What the answers of some pictures come to, counted in the browser: per class, and as a matrix.
+
+/**
+ * Count answers per class over some rows.
+ * @param {Int32Array} truth class ids, -1 where unknown
+ * @param {Int32Array} answer class ids, -1 for "none of these"
+ * @param {Iterable<number>} rows
+ * @returns {Map<number, {count: number, right: number, answered: number}>}
+ */
+export function tally(truth, answer, rows) {
+  const counts = new Map();
+  const of = (id) => {
+    if (!counts.has(id)) counts.set(id, { count: 0, right: 0, answered: 0 });
+    return counts.get(id);
+  };
+  for (const i of rows) {
+    if (truth[i] >= 0) {
+      const own = of(truth[i]);
+      own.count++;
+      if (truth[i] === answer[i]) own.right++;
+    }
+    if (answer[i] >= 0) of(answer[i]).answered++;
+  }
+  return counts;
+}
+
+/** Mean of the classes' accuracies over some ids that have pictures; null if none has. */
+export function perClassAccuracy(counts, ids) {
+  const known = ids.map((id) => counts.get(id)).filter((c) => c && c.count > 0);
+  if (!known.length) return null;
+  return known.reduce((sum, c) => sum + c.right / c.count, 0) / known.length;
+}
+
+/** Harmonic mean of two accuracies; null where one is unknown. */
+export function harmonic(a, b) {
+  if (a === null || b === null) return null;
+  return a + b > 0 ? (2 * a * b) / (a + b) : 0;
+}
+
+/**
+ * Count truth against answer.
+ * @returns {{truths: number[], answers: number[], cells: Map<string, number[]>}} rows by "truth,answer"
+ */
+export function confusion(truth, answer, rows) {
+  const cells = new Map();
+  const truths = new Set();
+  const answers = new Set();
+  for (const i of rows) {
+    if (truth[i] < 0) continue;
+    truths.add(truth[i]);
+    answers.add(answer[i]);
+    const key = `${truth[i]},${answer[i]}`;
+    if (!cells.has(key)) cells.set(key, []);
+    cells.get(key).push(i);
+  }
+  return { truths: [...truths], answers: [...answers], cells };
 }

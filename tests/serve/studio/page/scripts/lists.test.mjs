@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { confusion, harmonic, perClassAccuracy, tally } from "../../../../../src/zslearn/serve/studio/page/tally.js";
-import { bars } from "../../../../../src/zslearn/serve/studio/page/card.js";
-import { alike, counted, percent, short, signed, sliderRange, spoken } from "../../../../../src/zslearn/serve/studio/page/dom.js";
-import { PictureLoader, initials, visibleCells } from "../../../../../src/zslearn/serve/studio/page/tiles.js";
-import { makeScale, nearestIndex, ticks } from "../../../../../src/zslearn/serve/studio/page/curve.js";
-import { axes, mistakes } from "../../../../../src/zslearn/serve/studio/page/mistakes.js";
-import { sortRows } from "../../../../../src/zslearn/serve/studio/page/samples.js";
-import { grouped, suggestion, surest, understood } from "../../../../../src/zslearn/serve/studio/page/class_panel.js";
+import { bars, whoHas } from "../../../../../src/zslearn/serve/studio/page/card.js";
+import { grouped, mistakenFor, suggestion, surest, withWord } from "../../../../../src/zslearn/serve/studio/page/classes.js";
+import { makeScale, nearestIndex, nearestValue, ticks } from "../../../../../src/zslearn/serve/studio/page/curve.js";
+import {
+  alike, counted, endsOf, inWords, moved, percent, short, signed, sliderRange, spoken,
+} from "../../../../../src/zslearn/serve/studio/page/dom.js";
+import { timeLeft } from "../../../../../src/zslearn/serve/studio/page/frame.js";
 import { agreement } from "../../../../../src/zslearn/serve/studio/page/method.js";
-import { nearestValue } from "../../../../../src/zslearn/serve/studio/page/balance.js";
-import { inWords, timeLeft } from "../../../../../src/zslearn/serve/studio/page/preparing.js";
-import { inScope } from "../../../../../src/zslearn/serve/studio/page/studio.js";
+import {
+  PictureLoader, axes, initials, mistakes, sortRows, visibleCells,
+} from "../../../../../src/zslearn/serve/studio/page/samples.js";
+import {
+  confusion, harmonic, inScope, perClassAccuracy, tally,
+} from "../../../../../src/zslearn/serve/studio/page/studio.js";
 
 const truth = Int32Array.from([0, 0, 0, 1, 1, -1, 2]);
 const answer = Int32Array.from([0, 1, 0, 1, -1, 1, 0]);
@@ -46,7 +48,7 @@ test("bars sum to the difference of the scores, however few are shown", () => {
     const found = bars({ dimensions, offset_difference: 0.25, score_difference: total }, shown);
     const sum = found.reduce((s, bar) => s + bar.difference, 0);
     assert.ok(Math.abs(sum - total) < 1e-9);
-    assert.equal(found.at(-1).name, "offset");
+    assert.equal(found.at(-1).name, "what no attribute says");
   }
   const [first] = bars({ dimensions, offset_difference: 0 }, 3);
   assert.equal(first.name, "d29");
@@ -154,16 +156,24 @@ test("scales, ticks and the nearest point of a curve", () => {
   assert.equal(nearestValue([-1, 0, 0.4, 2], 0.3), 2);
 });
 
-test("a slider always holds its value, goes a little beyond the training, and meets its ends", () => {
+test("a slider spans the range of the training, holds its value, and meets its ends", () => {
   const near = (found, wanted) => assert.ok(Math.abs(found - wanted) < 1e-9, `${found} is not ${wanted}`);
   for (const [low, high, value, least, most] of [
-    [0, 1, 0.5, -0.15, 1.15], [0, 1, 3, -0.15, 3], [2, 2, 2, 1.5, 2.5], [0, 50, -10.2, -10.5, 57.5],
+    [0, 1, 0.5, 0, 1], [0, 1, 3, 0, 3], [2, 2, 2, 2, 2], [0, 50, -10.2, -10.5, 50],
   ]) {
     const { min, max, step } = sliderRange({ low, high }, value);
     near(min, least);
     near(max, most);
     for (const end of [low, high]) near((end - min) / step, Math.round((end - min) / step));
   }
+});
+
+test("the ends of a slider have names, and an accuracy says by how much it moved", () => {
+  assert.deepEqual(endsOf({ either: true, least: "cow", most: "zebra" }), ["no", "yes"]);
+  assert.deepEqual(endsOf({ either: false, least: "cow", most: "zebra" }), ["least: cow", "most: zebra"]);
+  assert.equal(moved(0.98, 0.85), "+13");
+  assert.equal(moved(0.2, 0.851), "−65");
+  assert.deepEqual([moved(0.5, 0.501), moved(null, 0.5), moved(0.5, undefined)], ["", "", ""]);
 });
 
 test("attributes stay in the order of the table within their groups", () => {
@@ -184,17 +194,28 @@ test("two methods agree or not, row by row", () => {
   });
 });
 
-test("a phrase is told back", () => {
-  const text = understood(
-    { like: 4, changes: { 1: 0.5 } },
-    { nameOf: () => "horse", dimensions: [{ name: "fast" }, { name: "stripes" }] },
-  );
-  assert.equal(text, "like horse, stripes 0.5");
-  const same = understood(
-    { like: 4, changes: { 0: 1, 1: 0.5 } },
-    { nameOf: () => "horse", dimensions: [{ name: "fast" }, { name: "stripes" }], rowOf: () => [1, 0] },
-  );
-  assert.equal(same, "like horse, stripes 0.5");
+test("a suggestion that is accepted is written in the place of the word, once", () => {
+  assert.equal(withWord("a bigg ring, bigger", "bigg", "large"), "a large ring, bigger");
+  assert.equal(withWord("Like a hors with doted fur", "hors", "like horse"), "like horse with doted fur");
+  assert.equal(withWord("an elefant that doesn’t swim", "elefant", "like elephant"), "like elephant that doesn’t swim");
+  assert.equal(withWord("long-legged, (tall)", "long-legged", "longleg"), "longleg, (tall)");
+  assert.equal(withWord("größe und größer", "größe", "large"), "large und größer");
+});
+
+test("which of two classes has a trait is said in a few words", () => {
+  assert.equal(whoHas({ given_has: true, right_has: false }, "zebra", "cow"), "zebra has it, cow lacks it");
+  assert.equal(whoHas({ given_has: false, right_has: false }, "zebra", "cow"), "both lack it");
+  assert.equal(whoHas({ given_has: null }, "zebra", "cow"), "");
+});
+
+test("what a class is mistaken for most is counted on test pictures", () => {
+  const studio = {
+    labels: { truth: Int32Array.from([0, 0, 0, 0, 1]), split: Uint8Array.from([1, 1, 1, 0, 1]) },
+    answers: { answer: Int32Array.from([0, 2, 2, 1, 1]) },
+    nameOf: (id) => `c${id}`,
+  };
+  assert.equal(mistakenFor(0, studio), "c2 (2)");
+  assert.equal(mistakenFor(1, studio), null);
 });
 
 test("initials and scopes", () => {
