@@ -2,7 +2,7 @@
 
 EfficientNet-Lite0 vectors of unit length, reduced to their first principal components about zero.
 The components are learned on the rows that the studio trains on, so nothing of an unseen class
-enters them. Needs the extra ``images``.
+enters them. They are kept, so that other pictures can be compared. Needs the extra ``images``.
 
     python scripts/build_studio_shapes.py
 """
@@ -34,7 +34,8 @@ def main() -> None:
     _, strength, components = np.linalg.svd(X[train], full_matrices=False)
     kept = X @ components[:COMPONENTS].T
     share = (strength[:COMPONENTS] ** 2).sum() / (strength**2).sum()
-    np.savez_compressed(TARGET, X=kept.astype(np.float16))
+    axes = components[:COMPONENTS].astype(np.float16)
+    np.savez_compressed(TARGET, X=kept.astype(np.float16), axes=axes)
     print(f"{N} pictures, {COMPONENTS} components with {share:.1%} of the training rows' length")
     print(f"wrote {TARGET} ({TARGET.stat().st_size / 1000:.0f} kB)")
 

@@ -1,8 +1,8 @@
-"""Write the tables and the picture of docs/few_samples.md from results of ``zslearn reproduce``.
+"""Write the tables on few samples and on texts from results of ``zslearn reproduce``.
 
     python scripts/few_shot_table.py [--check]
 
-The results are those of the experiments shots, texts, adapt and novelty.
+The results are those of the experiments shots, texts, texts-described, adapt and novelty.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ import numpy as np
 import pages
 
 from zslearn.reproduce import ResultsFile
-from zslearn.reproduce.runs.few_shot import SCENARIOS, SHOTS
+from zslearn.reproduce.experiments.few_shot import SCENARIOS, SHOTS
+from zslearn.reproduce.experiments.few_shot_tables import DESCRIBED
 from zslearn.reproduce.specification import RANDOM
-from zslearn.reproduce.tables.selection import latest, select
+from zslearn.reproduce.tables import latest, select
 
 Rows = list[dict[str, Any]]
 DATA = {"CUB": "CUB", "AWA1": "AWA1", "animals28": "animals"}
 TEXTS = {"banking77": "banking77", "hwu64": "hwu64", "clinc150": "clinc150"}
+TITLES = {"banking77": "Banking77", "hwu64": "HWU64", "clinc150": "CLINC150"}
 PICTURE = pages.ROOT / "docs" / "images" / "few_samples.png"
 WAYS = {"alone": "samples alone", "both": "both", "half_described": "others, half taught"}
 LEARNED = {
@@ -63,8 +65,29 @@ def shots() -> str:
     return lines(["samples per class", "", "0", *map(str, SHOTS)], body)
 
 
+def on_described_splits(rows: Rows, *, wanted: bool) -> Rows:
+    """Return the rows of texts on splits on which descriptions were measured too, or the others."""
+    both = {(row["dataset"], row["split"]) for row in select(rows, semantics=DESCRIBED)}
+    return [row for row in rows if ((row["dataset"], row["split"]) in both) is wanted]
+
+
+def described() -> str:
+    rows = on_described_splits(measured("texts"), wanted=True)
+    spaces = {"names": "names", DESCRIBED: "with a sentence"}
+    columns = {
+        f"{title}, {words}": select(rows, dataset=name, semantics=space)
+        for name, title in TITLES.items()
+        for space, words in spaces.items()
+    }
+    body = [
+        [words, *(pages.short(mean(mine, key)) for mine in columns.values())]
+        for key, words in LEARNED.items()
+    ]
+    return lines(["", *columns], body)
+
+
 def texts() -> str:
-    rows = measured("texts")
+    rows = on_described_splits(measured("texts"), wanted=False)
     columns = {
         title: select(rows, dataset=name, semantics="names") for name, title in TEXTS.items()
     }
@@ -130,4 +153,6 @@ if __name__ == "__main__":
     tables = {"shots": shots(), "texts": texts(), "adapt": adapt(), "novelty": novelty()}
     if "--check" not in sys.argv:
         draw(PICTURE)
-    pages.main(__doc__.splitlines()[0], {page: pages.filled(page, tables)})
+    own = pages.ROOT / "docs" / "your_own_texts.md"
+    filled = {page: pages.filled(page, tables), own: pages.filled(own, {"described": described()})}
+    pages.main(__doc__.splitlines()[0], filled)

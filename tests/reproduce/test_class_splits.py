@@ -9,7 +9,7 @@ from scipy import stats
 from zslearn.datasets import load_animals
 from zslearn.exceptions import InvalidInputError
 from zslearn.reproduce import Run, load_experiments, make_tables
-from zslearn.reproduce.runs.class_splits import class_split, harder, measure
+from zslearn.reproduce.experiments.class_splits import class_split, harder, measure
 from zslearn.zero_shot import RRZSLClassifier
 
 
@@ -77,5 +77,5 @@ def test_the_table_pairs_differences_over_random_splits():
     (table,) = make_tables(rows, ["splits"])["splits"]
     low, high = stats.ttest_rel(own, base).confidence_interval()
     assert table.rows[1][0] == "SAE (decoder)"
-    assert table.rows[1][-1] == f"{100 * low:+.1f} … {100 * high:+.1f}"
-    assert table.rows[0][-1] == ""
+    assert table.rows[1][-1] == f".450 ({100 * low:+.1f} … {100 * high:+.1f})"
+    assert table.rows[0][-1] == ".517"

@@ -5,7 +5,7 @@ import pytest
 
 from zslearn.reproduce import find_data, make_tables
 from zslearn.reproduce import sources as data_sources
-from zslearn.reproduce.runs.few_shot import SCENARIOS, SHOTS, measure
+from zslearn.reproduce.experiments.few_shot import SCENARIOS, SHOTS, measure
 from zslearn.reproduce.specification import Run, load_experiments
 
 
@@ -58,12 +58,14 @@ def test_samples_help_and_descriptions_are_kept(animals):
 
 
 def test_batches_and_unknown_classes_are_measured_on_the_same_splits(animals):
-    adapted, unknown = row("adapt", animals), row("novelty", animals)
+    adapted, unknown = row("adapt", animals, parameters={"share": 0.05}), row("novelty", animals)
     assert {f"adapted {name}" for name in SCENARIOS} < adapted.keys()
     assert all(0.4 < unknown[f"confidence {setting}"] <= 1 for setting in ("unseen", "all"))
     tables = make_tables([adapted, unknown])
     assert tables["adapt"][0].rows[0][1] == "inductive"
-    assert len(tables["novelty"][0].rows[0]) == 7
+    for setting in ("unseen", "all"):  # rejected at all, and strangers oftener than others
+        assert 0 < unknown[f"rejected {setting}"] < unknown[f"caught {setting}"] < 1
+    assert len(tables["novelty"][0].rows[0]) == 11
 
 
 def test_texts_are_compared_with_their_names(texts):
@@ -74,13 +76,29 @@ def test_texts_are_compared_with_their_names(texts):
     got = row("texts", texts)
     assert got["with_prior"] > got["without_prior"] + 0.1
     assert got["with_prior"] > got["cosine"] - 0.05
-    assert 0 <= got["with_scope_caught"] <= 1
+    for key in ("caught", "learned_caught", "learned_rejected"):
+        assert 0 <= got[f"with_scope_{key}"] <= 1
     (table,) = make_tables([got], ["texts"])["texts"]
     assert table.columns == ("", "tiny, names")
 
 
+def test_sentences_are_compared_with_names_on_the_same_splits(texts):
+    spaces = texts.load().semantics
+    rows = [row("texts", texts) | {"semantics": space, "with_prior": 0.5} for space in spaces]
+    other = rows[0] | {"split": "random 4", "with_prior": 0.25}
+    names, described = make_tables([other, *rows], ["texts"])["texts"]
+    assert names.columns == ("", "tiny, names")
+    assert described.columns == ("", "tiny, names", "tiny, names and descriptions")
+    assert dict(line[:2] for line in names.rows)["prototype regression"] == "25.0"
+    assert dict(line[:2] for line in described.rows)["prototype regression"] == "50.0"
+    assert ("random 4" in " ".join(names.notes), "random 4" in " ".join(described.notes)) == (
+        True,
+        False,
+    )
+
+
 def test_the_experiments_are_declared_on_fresh_splits():
-    for name in ("shots", "texts", "adapt", "novelty"):
+    for name in ("shots", "texts", "texts-described", "adapt", "novelty"):
         found = load_experiments()[name]
-        assert found.kind == name
-        assert sum(split.startswith("random") for split in found.splits) == 5
+        assert found.kind == name.partition("-")[0]
+        assert sum(split.startswith("random") for split in found.splits) >= 5

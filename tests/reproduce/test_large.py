@@ -6,7 +6,7 @@ import pytest
 from zslearn.datasets import load_imagenet, make_imagenet_like
 from zslearn.exceptions import InvalidInputError
 from zslearn.reproduce import Run, choose_experiments
-from zslearn.reproduce.runs.large import measure, scaled_sizes
+from zslearn.reproduce.experiments.large import measure, scaled_sizes
 from zslearn.zero_shot import SAEClassifier
 
 SIZES = {"n_seen": 30, "n_unseen": 12, "n_samples": 800, "n_features": 24, "n_dimensions": 10}

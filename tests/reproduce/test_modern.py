@@ -8,7 +8,7 @@ from zslearn.datasets import ClassSplit, load_animals
 from zslearn.evaluation import ConventionalProtocol, GeneralizedProtocol, evaluate
 from zslearn.metrics import harmonic_mean
 from zslearn.reproduce import find_data, make_tables
-from zslearn.reproduce.runs.modern import measure
+from zslearn.reproduce.experiments.modern import measure
 from zslearn.reproduce.specification import Run
 
 
@@ -39,7 +39,9 @@ def test_closed_forms_are_measured_as_by_the_two_protocols():
 def test_the_best_checkpoint_is_told_apart_from_the_chosen_one():
     pytest.importorskip("torch", reason="the extra deep (PyTorch) is not installed")
     with threads(1):
-        got = measure(run("cada-vae", epochs=4, width=0.05, n_checkpoints=4, learning_rate=1e-3))
+        short = {"epochs": 4, "width": 0.05, "learning_rate": 1e-3}
+        settings = {f"training__{name}": value for name, value in short.items()}
+        got = measure(run("cada-vae", search__n_checkpoints=4, **settings))
     stages = got["series"]["stages"]
     assert [stage["n_steps"] for stage in stages] == [22, 44, 66, 88]
     assert got["harmonic_mean"] == stages[-1]["harmonic_mean"]
@@ -69,7 +71,7 @@ def row(method, seed, accuracy, **more):
 def test_table_has_means_over_seeds_and_the_figures_taken_on_the_test():
     rows = [row("sae", 0, 0.5), row("cada-vae", 0, 0.4, best_on_test_harmonic_mean=0.3)]
     rows.append(row("cada-vae", 1, 0.6, best_on_test_harmonic_mean=0.5))
-    (table,) = make_tables(rows, ["modern"])["modern"]
+    *_, table = make_tables(rows, ["modern"])["modern"]
     by_name = {line[0]: dict(zip(table.columns, line, strict=True)) for line in table.rows}
     assert by_name["SAE (decoder)"]["T1"] == "50.0"
     assert by_name["SAE (decoder)"]["H, best on test"] == ""

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from zslearn.reproduce import ResultsFile, Run, make_tables, plan, run_experiments
-from zslearn.reproduce.runner import execute
+from zslearn.reproduce.runner import execute, run_all
 from zslearn.reproduce.specification import choose_experiments
-from zslearn.reproduce.workers import run_all
 
 TIMES = ("seconds", "finished", "memory", "load")
 
@@ -70,7 +69,7 @@ def test_a_failed_run_is_a_row_with_its_reason(tmp_path, clustering_run):
 def test_a_fault_of_the_program_is_told_in_full(clustering_run):
     row = execute(replace(clustering_run(), parameters={}))
     assert row["status"] == "failed"
-    assert row["error"].startswith("KeyError: 'draws' (measure, line")
+    assert row["error"].startswith("KeyError: 'draws' (_draws, line")
 
 
 def test_a_run_keeps_its_configuration(animals, tmp_path):
@@ -88,7 +87,7 @@ def test_workers_end_with_the_program_in_the_middle_of_a_run(tmp_path):
     script.write_text(
         "import os, time\n"
         "from types import SimpleNamespace\n"
-        "from zslearn.reproduce.workers import Worker\n"
+        "from zslearn.reproduce.runner import Worker\n"
         "def hang(run):\n"
         "    time.sleep(600)\n"
         "if __name__ == '__main__':\n"
@@ -140,7 +139,7 @@ def test_both_steps_together_are_the_demo(animals, steps):
     import numpy as np
     from sklearn.pipeline import make_pipeline
 
-    from zslearn.reproduce.runs.steps import BatchStandardizedSAE, SupervisedProjection
+    from zslearn.reproduce.experiments.zero_shot import BatchStandardizedSAE, SupervisedProjection
     from zslearn.zero_shot import LegacyCUB
 
     data = animals.load()

@@ -12,6 +12,7 @@ from importlib.resources import files
 SAME_DATA = {"awa_demo": "AWA1", "cub_demo": "CUB", "ImNet_2_demo": "ImNet-2"}
 PAPER = "Kodirov"
 SURVEY = "Xian"
+GENERATIVE = "uqzhichen"
 
 
 @dataclass(frozen=True)

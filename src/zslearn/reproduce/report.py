@@ -1,38 +1,36 @@
-"""The report: one self-contained HTML file."""
+"""Files made from the results file: tables, plots, and the report, one Markdown page."""
 
 from __future__ import annotations
 
-import base64
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from pathlib import Path
 
-from zslearn.reproduce.plots.style import Plot
+from zslearn._files import replacing
+from zslearn.reproduce.plots import Plot
 from zslearn.reproduce.specification import load_experiments
-from zslearn.reproduce.story import tell
-from zslearn.reproduce.tables import Table
-from zslearn.reproduce.tables.selection import Row, latest
-from zslearn.reproduce.terms import TERMS
+from zslearn.reproduce.tables import PAPER, Row, Table, latest
 
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #1a1a1a; max-width: 62rem; margin: 2rem auto;
-       padding: 0 1rem; background: #fff; }
-h1 { font-size: 1.7rem; } h2 { font-size: 1.25rem; margin-top: 2.5rem;
-     border-bottom: 1px solid #ccc; }
-nav ul { columns: 2; padding-left: 1.2rem; }
-figure { margin: 1.5rem 0; } figcaption { font-weight: 600; margin-bottom: .4rem; }
-figure img { max-width: min(100%, 48rem); }
-figure.plot figcaption { font-weight: 400; color: #444; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .88rem; }
-th, td { padding: .2rem .7rem; text-align: left; border-bottom: 1px solid #e4e4e4; }
-thead th { border-bottom: 2px solid #444; } .number { text-align: right;
-  font-variant-numeric: tabular-nums; white-space: nowrap; }
-.notes { font-size: .8rem; color: #444; padding-left: 1.1rem; margin: .4rem 0; }
-.paper { color: #666; font-weight: 400; font-size: .9rem; }
-.failed { color: #a33000; } .when { color: #444; }
-dl { display: grid; grid-template-columns: minmax(8rem, 14rem) 1fr; gap: .2rem 1rem;
-     font-size: .92rem; } dt { font-weight: 600; } dd { margin: 0; }
-"""
+TERMS = {
+    "seen, unseen class": "a class with, or without, training samples",
+    "signature": "the vector that describes a class: attributes, a word vector, a text embedding",
+    "semantic space": "where signatures live; results for different spaces do not compare",
+    "split": "which classes are seen and which are unseen; in a proposed split no unseen class is "
+    "one of those the features were trained on",
+    "conventional setting (zsl)": "test samples come from unseen classes, and only those may be "
+    "answered",
+    "generalized setting (gzsl)": "test samples come from seen and unseen classes, and all may be "
+    "answered",
+    "accuracy": "per class: the mean of the accuracies of all classes, unless a table says "
+    "per sample",
+    "H": "the harmonic mean of the accuracies on seen and on unseen classes",
+    "AUSUC": "the area under the curve of seen against unseen accuracy",
+    "hit@k": "the share of samples whose class is among the k best answers",
+    "λ": "the weight of the encoder's error against the decoder's in the semantic autoencoder",
+    "encoder, decoder": "compare in the semantic space, or in the feature space",
+    "transductive": "a method that uses the test samples, without their labels",
+    "loss": "of a clustering: 0 for the true partition, growing with every difference from it",
+}
 TOP_VERSIONS = {
     "version_zslearn": "zslearn",
     "version_python": "Python",
@@ -41,16 +39,52 @@ TOP_VERSIONS = {
     "version_scikit-learn": "scikit-learn",
 }
 INTRO = (
-    "Everything below was measured here, by the runs whose rows are in the results file. Published "
-    "values have their own columns, only where the protocol is the same, and notes say "
-    "where features differ. Bold marks the best of a column."
+    "Everything below was measured here, by the runs whose rows are in the results file. "
+    "Published values stand beside ours in the tables of the paper, with what differs. Bold marks "
+    "the best of a column."
 )
+
+
+def write_files(
+    tables: Mapping[str, Sequence[Table]],
+    plots: Sequence[Plot],
+    rows: Iterable[Row],
+    folder: str | os.PathLike[str],
+) -> None:
+    """Write every table as CSV and LaTeX, every plot as PNG, and the report.
+
+    Parameters
+    ----------
+    tables : mapping of str to sequence of Table
+        What `make_tables` returned.
+    plots : sequence of Plot
+        What `make_plots` yielded.
+    rows : iterable of dict
+        What both were made of.
+    folder : path-like
+        Target folder; created if missing.
+    """
+    place = Path(folder)
+    for name in ("tables", *(["plots"] if plots else [])):
+        (place / name).mkdir(parents=True, exist_ok=True)
+    for table in (table for some in tables.values() for table in some):
+        _write(place / "tables" / f"{table.name}.csv", table.csv().encode())
+        _write(place / "tables" / f"{table.name}.tex", f"{table.latex()}\n".encode())
+    for plot in plots:
+        _write(place / "plots" / f"{plot.name}.png", plot.png())
+    _write(place / "report.md", render_report(rows, tables, plots).encode())
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    with replacing(path) as file:
+        file.write(content)
 
 
 def render_report(
     rows: Iterable[Row], tables: Mapping[str, Sequence[Table]], plots: Sequence[Plot] = ()
 ) -> str:
-    """Return the page.
+    """Return the report.
 
     Parameters
     ----------
@@ -59,43 +93,47 @@ def render_report(
     tables : mapping of str to sequence of Table
         What `make_tables` made of these rows.
     plots : sequence of Plot, optional
-        Pictures, embedded as data.
+        Pictures, linked from the folder ``plots``.
 
     Returns
     -------
     str
-        HTML without scripts and external links.
+        Markdown.
 
     Examples
     --------
     >>> from zslearn.reproduce.report import render_report
-    >>> "<h1>" in render_report([], {})
-    True
+    >>> render_report([], {}).splitlines()[0]
+    "# The semantic autoencoder: the paper's experiments, run here"
     """
     current = latest(rows)
+    titles = {PAPER: ("The tables of the paper", "")}
+    titles |= {name: (one.title, one.paper) for name, one in load_experiments().items()}
     sections = [
-        _section(name, experiment.title, experiment.paper, tables.get(name, ()), plots)
-        for name, experiment in load_experiments().items()
+        _section(f"{title} ({paper})" if paper else title, tables.get(name, ()), plots, name)
+        for name, (title, paper) in titles.items()
     ]
-    named = [(name, part) for name, part in zip(load_experiments(), sections, strict=True) if part]
-    body = [
-        "<h1>Semantic autoencoder: the paper's experiments, run here</h1>",
+    terms = "\n".join(f"- **{word}**: {TERMS[word]}" for word in TERMS)
+    parts = [
+        "# The semantic autoencoder: the paper's experiments, run here",
         _when(current),
-        f"<p>{escape(INTRO)}</p>",
-        _contents([name for name, _ in named]),
-        _terms(),
-        _story(current),
-        *(part for _, part in named),
+        INTRO,
+        f"## Terms\n\n{terms}",
+        *sections,
         _failures(current),
         _machine(current),
     ]
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>zslearn reproduce</title><style>{STYLE}</style></head>\n<body>\n"
-        + "\n".join(part for part in body if part)
-        + "\n</body></html>\n"
-    )
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _section(title: str, tables: Sequence[Table], plots: Sequence[Plot], name: str) -> str:
+    parts = [table.markdown() for table in tables]
+    parts += [
+        f"![{plot.caption}](plots/{plot.name}.png)\n\n{plot.caption}"
+        for plot in plots
+        if plot.experiment == name
+    ]
+    return "\n\n".join([f"## {title}", *parts]) if parts else ""
 
 
 def _when(rows: Sequence[Row]) -> str:
@@ -109,86 +147,26 @@ def _when(rows: Sequence[Row]) -> str:
     }
     versions = ", ".join(f"{title} {found}" for title, found in packages.items() if found)
     span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    return f'<p class="when">{len(rows)} runs, {span}. {escape(versions)}.</p>'
-
-
-def _contents(names: Sequence[str]) -> str:
-    """Return links to the experiments by their titles, with where the paper shows them."""
-    experiments = load_experiments()
-    links = "".join(
-        f'<li><a href="#{name}">{escape(experiments[name].title)}</a> '
-        f'<span class="paper">{escape(experiments[name].paper)}</span></li>'
-        for name in names
-    )
-    return f'<nav aria-label="Contents"><h2>Contents</h2><ul>{links}</ul></nav>' if links else ""
-
-
-def _terms() -> str:
-    """Explain the words of the tables."""
-    items = "".join(f"<dt>{escape(word)}</dt><dd>{escape(TERMS[word])}</dd>" for word in TERMS)
-    return f'<section id="terms"><h2>Terms</h2><dl>{items}</dl></section>'
-
-
-def _section(
-    name: str, title: str, paper: str, tables: Sequence[Table], plots: Sequence[Plot]
-) -> str:
-    parts = [table.html() for table in tables]
-    parts += [_picture(plot) for plot in plots if plot.experiment == name]
-    if not parts:
-        return ""
-    head = f'<h2>{escape(title)} <span class="paper">({escape(paper)})</span></h2>'
-    return f'<section id="{name}">{head}\n' + "\n".join(parts) + "</section>"
-
-
-def _picture(plot: Plot) -> str:
-    data = base64.b64encode(plot.png).decode()
-    caption = escape(plot.caption)
-    return (
-        f'<figure class="plot"><img alt="{caption}" src="data:image/png;base64,{data}">'
-        f"<figcaption>{caption}</figcaption></figure>"
-    )
-
-
-def _story(rows: Sequence[Row]) -> str:
-    told = "".join(f"<li>{escape(sentence)}</li>" for sentence in tell(rows))
-    if not told:
-        return ""
-    return f'<section id="place"><h2>The place of SAE</h2><ul>{told}</ul></section>'
+    took = sum(row.get("seconds") or 0 for row in rows) / 60
+    return f"{len(rows)} runs, {took:.0f} minutes of work in all, {span}. {versions}."
 
 
 def _failures(rows: Sequence[Row]) -> str:
     failed = [row for row in rows if row["status"] == "failed"]
-    if not failed:
-        return ""
-    items = "".join(
-        f"<li>{escape(' '.join(_words(row)))}: {escape(row['error'])}</li>" for row in failed
-    )
-    return f'<section class="failed"><h2>Runs that failed</h2><ul>{items}</ul></section>'
-
-
-def _words(row: Row) -> list[str]:
     keys = ("kind", "dataset", "split", "semantics", "protocol", "method")
-    return [row[key] for key in keys if row.get(key)]
+    items = [
+        f"- {' '.join(row[key] for key in keys if row.get(key))}: {row['error']}" for row in failed
+    ]
+    return "\n".join(["## Runs that failed", "", *items]) if items else ""
 
 
 def _machine(rows: Sequence[Row]) -> str:
     """Show versions, machines and settings of all rows."""
-    facts: dict[str, list[str]] = {}
+    facts: dict[str, dict[str, None]] = {}
     for row in rows:
         for key, value in row.items():
             if key.startswith(("version_", "machine_")) and key != "machine_load":
-                known = facts.setdefault(key.partition("_")[2], [])
-                if str(value) not in known:
-                    known.append(str(value))
-    if not facts:
-        return ""
-    lines = "".join(
-        f'<tr><th scope="row">{escape(key)}</th><td>{escape(", ".join(values))}</td></tr>'
-        for key, values in facts.items()
-    )
-    took = sum(row.get("seconds") or 0 for row in rows)
-    return (
-        '<section id="machine"><h2>Configuration and versions</h2>'
-        f"<p>{len(rows)} runs, {took / 60:.1f} minutes of work in all.</p>"
-        f"<table>{lines}</table></section>"
-    )
+                facts.setdefault(key.partition("_")[2], {})[str(value)] = None
+    lines = [f"| {key} | {', '.join(values)} |" for key, values in facts.items()]
+    head = ["## Configuration and versions", "", "| | |", "|---|---|"]
+    return "\n".join([*head, *lines]) if lines else ""

