@@ -112,17 +112,53 @@ def test_pictures_of_new_classes_are_named(run, picture_model, photos, shapes):
     assert named.tolist() == [row["class"] for row in rows]
 
 
+def test_pictures_are_named_by_classes_in_words(run, photos, shapes, store):
+    words = [f"{name},a picture of one {name} on gray" for name in shapes.signatures]
+    (photos / "words.csv").write_text("\n".join(["class,description", *words]) + "\n")
+    (photos / "names.txt").write_text("\n".join(shapes.signatures) + "\n")
+    model = photos / "words.zsl"
+    for classes in ("names.txt", "words.csv"):
+        fitted = run("fit", store, "--classes", photos / classes, "--save", model)
+        assert fitted.exit_code == 0, fitted.output
+        assert "Encoding 15 classes with minilm" in fitted.stderr
+        rows = run("predict", model, photos / "new", "--unseen-only", "--json")
+        right = [row["class"] in row["sample"] for row in json.loads(rows.stdout)]
+        assert len(right) == 12
+        assert np.mean(right) > 0.5  # chance is 1/3
+    name = shapes.split.unseen[0]
+    assert load(model).signatures_.texts[name] == (f"a picture of one {name} on gray",)
+    # A class described afterwards is answered, as in Python.
+    (photos / "more.csv").write_text("class,text\npink cross,a large striped cross in pink\n")
+    asked = ("--add-classes", photos / "more.csv", "--candidates", "pink cross,small plain ring")
+    line = run("predict", model, photos / "new", *asked)
+    assert "'small plain ring' has no signature" in line.stderr
+    asked = (*asked[:3], ",".join(["pink cross", *shapes.split.unseen[:1]]))
+    rows = json.loads(run("predict", model, photos / "new", *asked, "--json").stdout)
+    assert "pink cross" in {row["class"] for row in rows}
+    more = load(model).add_classes({"pink cross": "a large striped cross in pink"})
+    pictures = [photos / "new" / row["sample"] for row in rows]
+    X = ImageEncoder(f"onnx:{photos / 'net.onnx'}").transform(pictures)
+    wanted = more.predict(X, candidates=["pink cross", shapes.split.unseen[0]])
+    assert [row["class"] for row in rows] == wanted.tolist()
+    measured = run("evaluate", store, "--classes", photos / "words.csv", "--cv", 3, "--json")
+    assert json.loads(measured.stdout)[0]["per_class_accuracy"] > 0.3  # of four classes
+    checked = run("data", "check", store, photos / "words.csv")
+    assert checked.exit_code == 0, checked.output
+    advice = run("advise", store, "--classes", photos / "words.csv")
+    assert "expect an accuracy of" in advice.stdout
+
+
 def test_a_single_picture_is_answered_with_reasons(run, picture_model, photos):
     picture = next((photos / "new").rglob("*.png"))
     result = run("predict", picture_model, picture, "--top", 2)
     assert result.exit_code == 0, result.output
     *_, last = result.stdout.splitlines()
-    assert last.startswith("because ")
+    assert last.startswith("because: has ")
     facts = json.loads(run("predict", picture_model, picture, "--json").stdout)
     assert set(facts[0]) == {"sample", "class", "score", "because"}
-    reasons = [one["adds"] for one in facts[0]["because"]]
-    assert reasons == sorted(reasons, reverse=True)
-    assert min(reasons) > 0
+    sizes = [abs(one["adds"]) for one in facts[0]["because"]]
+    assert sizes == sorted(sizes, reverse=True)
+    assert min(sizes) > 0
     known = set(load(picture_model).signatures_.dimensions)
     assert {one["trait"] for one in facts[0]["because"]} <= known
 
@@ -139,8 +175,13 @@ def test_reasons_that_are_absences_say_so(run, photos, store):
     low = dict(zip(table.dimensions, table[facts["class"]] < mean, strict=True))
     traits = [one["trait"] for one in facts["because"]]
     assert [one["direction"] == "lacks" for one in facts["because"]] == [low[t] for t in traits]
-    words = [("little " if low[name] else "") + name for name in traits]
-    assert [part.rpartition(" ")[0] for part in last[len("because ") :].split(", ")] == words
+    # The line says the same: what speaks for the class, and after a semicolon what against it.
+    words = [
+        f"{'lacks' if low[one['trait']] else 'has'} {one['trait']} {one['adds']:+.3g}"
+        for one in sorted(facts["because"], key=lambda one: one["adds"] < 0)
+    ]
+    spoken = last.removeprefix("because: ").replace("; against it: ", ", ")
+    assert spoken.split(", ") == words
     assert any(low[name] for name in traits)
 
 
@@ -154,7 +195,7 @@ def test_numbered_dimensions_are_no_reasons(run, picture_model, photos):
     result = run("predict", photos / "numbered.zsl", picture)
     assert result.exit_code == 0, result.output
     *_, last = result.stdout.splitlines()
-    assert last == "no reasons: the dimensions of the signatures are numbered (minilm0), not named"
+    assert last.startswith("no reasons: the class table holds numbers of an encoder, without names")
     facts = json.loads(run("predict", photos / "numbered.zsl", picture, "--json").stdout)
     assert set(facts[0]) == {"sample", "class", "score"}
     # Beside named ones the numbered ones are left out.
@@ -175,7 +216,7 @@ def test_bad_pictures_are_left_out_of_an_answer(run, picture_model, photos, refu
     assert "Left out: " in result.stderr
     assert "bad.jpg cannot be read as a picture" in result.stderr
     assert "bad.jpg cannot be read as a picture" in refused("predict", picture_model, bad)
-    assert "there is no picture none.png" in refused("predict", picture_model, "none.png")
+    assert "there is no picture 'none.png'" in refused("predict", picture_model, "none.png")
 
 
 def test_the_ending_of_a_picture_does_not_matter(run, picture_model, photos, refused):

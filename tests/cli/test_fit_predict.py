@@ -156,6 +156,31 @@ def test_added_classes_are_answered(run, own, model):
     assert all(row["class"] == "copy" for row in rows if row["sample"].startswith("unseen2"))
 
 
+def test_added_classes_in_words_of_the_table(run, own):
+    data = make_zero_shot(6, 2, n_per_class=4, n_features=5, n_dimensions=3, random_state=0)
+    table = Signatures(data.signatures.names, data.signatures.vectors, ["fur", "tail", "wings"])
+    from zslearn.zero_shot import SAEClassifier
+
+    seen = data.rows(data.split("standard").seen)
+    clf = SAEClassifier(table, lam=1.0).fit(data.X[seen], data.y[seen])
+    save(clf, own / "m.zsl")
+    np.save(own / "few.npy", data.X)
+    text = 'name,description\ncopy,"like seen2, with wings, no tail, horns"\n'
+    (own / "words.csv").write_text(text)
+    asked = ("predict", own / "m.zsl", own / "few.npy", "--add-classes", own / "words.csv")
+    result = run(*asked, "--json")
+    assert "copy: like seen2, wings, not tail. Not understood: horns." in result.stderr
+    known = table.rows(clf.seen_classes_)
+    row = table["seen2"].copy()
+    row[1:] = known[:, 1].min(), known[:, 2].max()
+    wanted = clf.add_classes({"copy": row}).predict(data.X)
+    assert [one["class"] for one in json.loads(result.stdout)] == wanted.tolist()
+    (own / "words.csv").write_text("name,description\ncopy,with horns and a tial\n")
+    result = run(*asked)
+    assert result.exit_code == 1
+    assert "class 'copy': Not understood: horns, tial (is that 'tail'?)." in result.stderr
+
+
 def test_samples_without_names_are_counted(run, own, model):
     np.save(own / "new.npy", load_features(own / "new.csv")[:2])
     rows = json.loads(run("predict", model, own / "new.npy", "--json").stdout)
@@ -468,3 +493,9 @@ def test_new_classes_are_matched_by_the_names_of_their_columns(run, model, own, 
     more.rename(columns={first: first.upper()}).to_csv(own / "more.csv", index=False)
     message = refused(*arguments, "--add-classes", own / "more.csv")
     assert f"lack the dimension {first!r}; the closest of theirs is {first.upper()!r}" in message
+    yes = more.copy()
+    yes[yes.columns[1:]] = "yes"
+    yes.to_csv(own / "more.csv", index=False)
+    result = run("predict", model, own / "new.csv", "--add-classes", own / "more.csv")
+    assert result.exit_code == 0, result.output
+    assert "more.csv: yes and no in columns" in result.stderr

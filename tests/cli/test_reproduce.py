@@ -1,7 +1,7 @@
 import json
 
 import zslearn.reproduce
-from zslearn.reproduce import plots
+from zslearn.reproduce.experiments import clustering
 
 
 def test_list_names_experiments_and_what_is_missing(run, monkeypatch):
@@ -18,8 +18,8 @@ def test_runs_write_tables_and_a_report_and_are_not_repeated(run, tmp_path):
     result = run(*arguments, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "Supervised clustering" in result.stdout
-    assert (tmp_path / "out" / "tables" / "clustering-equal.tex").is_file()
-    assert "LDA" in (tmp_path / "out" / "report.html").read_text()
+    assert (tmp_path / "out" / "tables" / "clustering.tex").is_file()
+    assert "LDA" in (tmp_path / "out" / "report.md").read_text()
     again = run(*arguments, "--out", tmp_path / "out", "--json")
     assert "1 runs, 1 of them done already." in again.stderr
     assert json.loads(again.stdout)[0]["method"] == "lda"
@@ -44,10 +44,10 @@ def test_tables_are_made_once_and_plots_are_drawn_once(run, tmp_path, monkeypatc
         monkeypatch.setattr(module, name, lambda *args: (calls.append(name), real(*args))[1])
 
     counted(zslearn.reproduce, "make_tables")
-    counted(plots, "cluster_plots")
+    counted(clustering, "plots")
     out = tmp_path / "out"
     result = run("reproduce", "figure-clusters", "--methods", "lda", "--out", out)
     assert result.exit_code == 0, result.output
-    assert (out / "plots" / "figure-clusters.png").is_file()
-    assert (out / "report.html").read_text().count("<img") == 1
-    assert sorted(calls) == ["cluster_plots", "make_tables"]
+    assert (out / "plots" / "paper-figure-3.png").is_file()
+    assert (out / "report.md").read_text().count("](plots/") == 1
+    assert sorted(calls) == ["make_tables", "plots"]

@@ -84,6 +84,28 @@ def test_a_store_of_texts_is_measured_advised_on_and_checked(run, folder, store)
     assert checked.exit_code == 0, checked.output
 
 
+def test_answers_and_suggestions_show_the_texts(run, folder, store, tmp_path):
+    model, out = tmp_path / "m.zsl", tmp_path / "out.csv"
+    assert run("fit", store, "--classes", folder / "classes.csv", "--save", model).exit_code == 0
+    texts = [text.format(THINGS[name]) for name in UNSEEN for text in ASKED]
+    new = (model, folder / "new.csv", "--text", "text")
+    for command in ("predict", "suggest"):
+        rows = json.loads(run(command, *new, "--json").stdout)
+        assert {(row["sample"], row["text"]) for row in rows} == {
+            (str(i), text) for i, text in enumerate(texts)
+        }
+        shown = run(command, *new)
+        assert "I have a question about the weather of …" in shown.stdout
+        assert run(command, *new, "--out", out).exit_code == 0
+        with open(out, newline="", encoding="utf-8") as file:
+            assert {row["text"] for row in csv.DictReader(file)} == set(texts)
+    rows = json.loads(run("predict", model, store, "--json").stdout)
+    assert rows[0]["text"] == ASKED[0].format(THINGS["card"])
+    assert "text" not in json.loads(run("predict", model, "Rain?", "--json").stdout)[0]
+    blank = run("predict", model, "Rain?", " ")
+    assert (blank.exit_code, blank.stderr) == (1, "Error: the text is empty: ' '.\n")
+
+
 def test_a_class_of_a_sentence_takes_the_texts_it_describes(run, folder, store, tmp_path):
     fewer = write(
         tmp_path / "fewer.csv", *((name,) for name in THINGS if name not in UNSEEN), ("music",)

@@ -56,10 +56,10 @@ TABLES = {
     "binary with a byte-order mark": (b"\xff\xfe\x00\xd8\x00garbage", "UTF-16"),
     "an empty row": (f"{HEADER}\n{ROW}\n\n{ROWS}", "Line 3 is empty"),
     "gaps first": (f"{HEADER}\nn/a{ROW[3:]}\nn/a{ROW[3:]}\n{ROWS}", "Line 2.*'n/a'"),
-    "an archive": (b"PK\x03\x04\x00\x00garbage", "."),
-    "a page": ("<html><body>404 Not Found</body></html>\n", "."),
+    "an archive": (b"PK\x03\x04\x00\x00garbage", "this is a zip archive or a workbook"),
+    "a page": ("<html><body>404 Not Found</body></html>\n", "this is a web page; download"),
     "decimal text": (f"{HEADER}\n{ROWS}{ROW[:-3]}1_5\n", "1_5"),
-    "null bytes": (b"f0,f1\n1,\x002\n", "."),
+    "null bytes": (b"f0,f1\n1,\x002\n", "Line 2.*x002' is not a number"),
 }
 ARRAYS = {
     "X.npy": (b"\x93NUMPY garbage", "X.npy"),
@@ -95,8 +95,8 @@ CLASSES = {
     "a long row": ("class,a\nseen0,1\nseen1,1,2\n", "(?i)line 3|cells"),
     "NaN": ("class,a\nseen0,nan\n", "(?i)nan|finite"),
     "infinity": ("class,a\nseen0,inf\n", "(?i)inf|finite"),
-    "names alone": ("class\nseen0\nseen1\n", "."),
-    "a nameless class": ("class,a\n,1\n", "."),
+    "names alone": ("class\nseen0\nseen1\n", "at least one dimension"),
+    "a nameless class": ("class,a\n,1\n", "Line 2 has no class name"),
     "other classes": ("class,a,b\ncat,1,2\ndog,2,1\n", "signature"),
     "binary": (b"\xff\x00\x81", "UTF-8"),
     "other capitals": ("class,a\nseen0,1\nSeen0,2\n", "'Seen0' differs from 'seen0'"),
@@ -128,8 +128,8 @@ FIT_OPTIONS = {
     "--ignore f99": "f99",
     "--labels f99": "f99",
     "--unseen seen99": "seen99",
-    "--unseen seen0,seen1,seen2,seen3,seen4,seen5,seen6,seen7": ".",
-    "--unseen seen0,seen1,seen2,seen3,seen4,seen5,seen6": ".",
+    "--unseen seen0,seen1,seen2,seen3,seen4,seen5,seen6,seen7": "nothing to train on",
+    "--unseen seen0,seen1,seen2,seen3,seen4,seen5,seen6": "one class, seen7",
     "--split proposed": "--split",
     "--semantics attributes": "--semantics",
     "--checkpoint {}/c": "--checkpoint",
@@ -140,7 +140,7 @@ FIT_OPTIONS = {
     "--labels {}/nothing.csv": "nothing.csv",
     "--signatures {}/nothing.csv": "nothing.csv",
     "--signatures {}": "folder|directory",
-    "--signatures {}/X.csv": ".",
+    "--signatures {}/X.csv": "'seen0' .* has no signature",
     "--features {}/y.csv --labels {}/X.csv": "--features and --labels seem to be swapped",
     "--features {}/classes.csv --signatures {}/X.csv": "--features and --signatures .*swapped",
     "--labels {}/classes.csv --signatures {}/y.csv": "--labels and --signatures .*swapped",
@@ -156,8 +156,8 @@ PREDICT = {
     "{} {}/new.csv": "folder|directory|is no",
     "{}/X.csv {}/new.csv": "model",
     "{}/model.zsl {}/nothing.csv": "nothing.csv",
-    "{}/model.zsl {}/y.csv": ".",
-    "{}/model.zsl {}/classes.csv": ".",
+    "{}/model.zsl {}/y.csv": "no column of features",
+    "{}/model.zsl {}/classes.csv": "no column 'f0'",
     "{}/model.zsl": "SAMPLES",
     "{}/new.csv {}/model.zsl": "predict .*model.zsl .*new.csv",
     "{}/model.zsl {}/nothing.store": "no such path|There is no file",
@@ -174,7 +174,7 @@ PREDICT = {
     "{}/model.zsl {}/new.csv --ignore f3": "f3",
     "{}/model.zsl {}/new.csv --add-classes {}/nothing.csv": "nothing.csv",
     "{}/model.zsl {}/new.csv --add-classes {}/classes.csv": "already",
-    "{}/model.zsl {}/new.csv --add-classes {}/X.csv": ".",
+    "{}/model.zsl {}/new.csv --add-classes {}/X.csv": "lack the dimension 'd0'",
     "{}/model.zsl {}/new.csv --out {}": "is a folder",
     "{}/model.zsl {}/new.csv --out {}/no/p.csv": "There is no folder",
 }
@@ -208,7 +208,7 @@ EVALUATE = {
     "animals --features resnet": "resnet|features",
     "animals --ignore f0": "--ignore",
     "{}/nowhere": "There is no data set",
-    "{}/X.csv": ".",
+    "{}/X.csv": "is not a data set",
     f"{FILES}": "--cv 5",
     f"{FILES} --unseen fox": "fox",
 }
@@ -225,7 +225,13 @@ TEXTS = {
     "mostly numbers": (
         "csv",
         "text,category\n12,a\n7.5,b\nHello,a\n",
-        "numbers in 2 of 3 rows.*'12'",
+        "no word in 2 of 3 rows.*'12'",
+    ),
+    "dates": ("csv", "text,category\n2026-01-02,a\n2026-01-03,b\n", "no word in 2 of 2 rows"),
+    "a cell of a megabyte": (
+        "csv",
+        f"{TICKETS}{'word ' * 200_000},card\n",
+        "Line 14 has a cell of more than 131,072 letters",
     ),
     "a label per row": (
         "csv",
@@ -288,9 +294,11 @@ OF_TEXTS = {
     "fit {}/tickets.csv --classes {}/kinds.csv --save {}/n.zsl": "zslearn features .*tickets.csv",
     "evaluate {}/tickets.store": "needs --signatures or --classes",
     "evaluate {}/tickets.store --classes {}/kinds.csv --unseen fox": "fox",
+    "evaluate {}/tickets.store --classes {}/kinds.csv": "--cv 5",
     "advise {}/tickets.store --classes {}/no.csv": "no.csv",
     "data check {}/tickets.store {}/no.csv": "no.csv",
     "predict {}/texts.zsl {}/no.csv": "no.csv",
+    "predict {}/texts.zsl Hello --add-classes {}/three.csv": "each of the 3 rows would be a class",
     "predict {}/texts.zsl {}/tickets.csv": "several columns hold text",
     "predict {}/texts.zsl {}/tickets.csv --text body": "no column 'body'",
     "predict {}/texts.zsl Hello --text text": "--text names a column",
@@ -303,6 +311,7 @@ OF_TEXTS = {
     "predict {}/model.zsl {}/new.csv --text f0": "--text is for a model of texts",
     "predict {}/model.zsl {}/new.csv --add-classes {}/kinds.csv": "kinds.csv",
     "describe {}/tickets.csv --out {}/d.csv": "each of the 12 rows would be a class",
+    "describe {}/three.csv --out {}/d.csv": "each of the 3 rows would be a class.*'category'",
 }
 
 
@@ -377,6 +386,8 @@ def sound(tmp_path_factory):
 def add_texts(folder):
     """Write a table of texts, its store with and without labels, its classes and a model."""
     (folder / "tickets.csv").write_text(TICKETS)
+    three = "text,category\nWhere is my card?,card\nMoney back,refund\nIt fails,login\n"
+    (folder / "three.csv").write_text(three)
     kinds = "class,description\ncard,The card is late\nrefund,Money back\ntop_up,More money\n"
     (folder / "kinds.csv").write_text(kinds)
     samples = read_texts(folder / "tickets.csv", text="text", labels="category")

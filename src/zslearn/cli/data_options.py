@@ -338,13 +338,18 @@ def describe_classes(path: str, encoder: EncoderIdentity | None) -> Signatures:
 
 
 def is_in_words(path: str) -> bool:
-    """Say whether a file describes classes, rather than giving numbers for them."""
-    from zslearn.encoders import read_descriptions
+    """Say whether a file names or describes classes, rather than giving numbers for them."""
+    from zslearn._tables import ENDINGS, read_table
 
+    if Path(path).suffix.lower() not in ENDINGS:
+        return Path(path).suffix.lower() not in (".npz", ".npy")
     try:
-        return bool(read_descriptions(path))
+        table = read_table(path)
+        told = range(1, len(table.columns))
+        table = table.with_truths(told)  # yes and no are numbers
     except ZslearnError:
-        return False
+        return False  # what is wrong is said where it is read
+    return all(map(table.is_text, told))
 
 
 def remember_columns(model: Any, columns: Sequence[str]) -> None:

@@ -119,7 +119,7 @@ def _reasons(classifier: SAEClassifier, x: Any, best: str, other: str) -> list[s
     margin = mine.contributions - theirs.contributions
     own, rival = classifier.signatures_[best], classifier.signatures_[other]
     return [
-        ("" if own[i] >= rival[i] else "not ") + mine.dimensions[i]
+        f"{'has' if own[i] >= rival[i] else 'lacks'} {mine.dimensions[i]}"
         for i in np.argsort(-margin, kind="stable")[:4]
     ]
 

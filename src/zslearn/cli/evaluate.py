@@ -223,7 +223,7 @@ def _check_can_test(source: Source, dataset: ZeroShotDataset) -> None:
     """Refuse own files in which every sample is of a seen class."""
     import numpy as np
 
-    own = source.path is None or source.signatures is not None
+    own = source.path is None or (source.signatures or source.classes) is not None
     if own and (not dataset.splits or not np.isin(dataset.y, dataset.split("own").unseen).any()):
         raise InvalidInputError(
             "no sample is of an unseen class, so there is no test row. Use --cv 5 to hold out "

@@ -103,11 +103,14 @@ def set_parameters(
         Parameters that are not the user's to set.
     """
     known = sorted(set(model.get_params(deep=False)) - hidden)
+    # Parts of a parameter, and names of the release before.
+    settings = {name for name in model.get_params() if name.partition("__")[0] in known}
+    accepted = settings | set(getattr(model, "older_names", dict)())
     for text in given:
         parameter, equals, value = text.partition("=")
         if not equals:
             raise click.UsageError(f"-P takes NAME=VALUE; got {text!r}")
-        if parameter not in known:
+        if parameter not in accepted:
             hint = did_you_mean(parameter, known)
             raise InvalidInputError(
                 f"{name} has no parameter {parameter!r}.{hint} It has {', '.join(known) or 'none'}."

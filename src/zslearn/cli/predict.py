@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -31,10 +31,21 @@ from zslearn.exceptions import (
 
 if TYPE_CHECKING:
     from zslearn.encoders import EncoderIdentity, Sample, Store
+    from zslearn.signatures import Signatures
     from zslearn.zero_shot import ZeroShotClassifier
 
 
-Samples = tuple[list[Any], Any]
+class Samples(NamedTuple):
+    """What is to be named: names, or row numbers where there are none, vectors, and texts."""
+
+    names: list[Any]
+    X: Any
+    texts: Sequence[str] | None = None
+
+    def row(self, number: int) -> dict[str, Any]:
+        """Return the cells that tell a sample from the others."""
+        row = {"sample": self.names[number]}
+        return row if self.texts is None else row | {"text": self.texts[number]}
 
 
 def read_samples(
@@ -44,7 +55,7 @@ def read_samples(
     ignore: Sequence[str] = (),
     text: str | None = None,
 ) -> Samples:
-    """Return the names of the samples, their row numbers where they have none, and features."""
+    """Return the samples with their vectors, in the order of the model's features."""
     from zslearn.encoders import Store, encoder_of_model, is_store
 
     identity = encoder_of_model(classifier)
@@ -98,13 +109,16 @@ def text_vectors(identity: EncoderIdentity, named: list[tuple[str, str]]) -> Sam
         problem = text_problem(text)
         if problem is None:
             kept.append((name, text))
+        elif name == text:
+            raise InvalidInputError(f"{problem}: {text!r}.")
         else:
             click.echo(f"Left out row {printable(name)}: {problem}", err=True)
     if not kept:
         raise InvalidInputError("there is no text to name: all of them are empty or damaged.")
     names, texts = zip(*kept, strict=True)
     with warnings_as_lines():
-        return list(names), encoder_of(identity).transform(list(texts))
+        X = encoder_of(identity).transform(list(texts))
+    return Samples(list(names), X, None if names == texts else texts)
 
 
 def _is_path(given: str) -> bool:
@@ -195,7 +209,7 @@ def _encoded(classifier: Any, model: str, paths: Sequence[str]) -> Samples:
     if not kept:
         raise InvalidInputError("none of the files could be read as a picture.")
     names, vectors = zip(*kept, strict=True)
-    return list(names), np.stack(vectors)
+    return Samples(list(names), np.stack(vectors))
 
 
 def _pictures(paths: Sequence[str]) -> list[Sample]:
@@ -217,7 +231,7 @@ def _stored(classifier: Any, store: Store) -> Samples:
     known = encoder_of_model(classifier)
     if known is not None and store.encoder is not None:
         known.check(store.encoder, str(store.folder))
-    return list(store.samples), store.X
+    return Samples(list(store.samples), store.X, store.samples.texts)
 
 
 def _table(classifier: Any, path: str, ignore: Sequence[str]) -> Samples:
@@ -229,7 +243,7 @@ def _table(classifier: Any, path: str, ignore: Sequence[str]) -> Samples:
         raise InvalidInputError(f"{path} has no samples.")
     echo_notes(path, table.notes)
     X = order_columns(classifier, table.X, table.columns, path)
-    return (list(range(len(X))) if table.ids is None else table.ids), X
+    return Samples(list(range(len(X))) if table.ids is None else table.ids, X)
 
 
 BLOCK_ROWS = 4096
@@ -257,7 +271,8 @@ Examples:
     "--add-classes",
     metavar="FILE",
     help="New classes: a table with the model's dimensions as columns, in any order, one line per "
-    "class; or, where a text encoder made the signatures, names and descriptions. No refit.",
+    "class; or names and descriptions, which a text encoder reads where one made the signatures, "
+    "and which else name traits and classes: 'like a horse, with stripes'. No refit.",
 )
 @click.option("--text", metavar="COLUMN", help="The column of the texts, for a model of texts.")
 @click.option(
@@ -300,7 +315,8 @@ def predict(
     classifier = load_classifier(model, samples)
     if options["add_classes"]:
         _add_classes(classifier, options["add_classes"])
-    names, X = read_samples(classifier, model, samples, options["ignore"], options["text"])
+    read = read_samples(classifier, model, samples, options["ignore"], options["text"])
+    X = read.X
     candidates = candidates_of(classifier, options)
     if options["adapt"]:
         classifier = _adapted(classifier, model, X, candidates)
@@ -308,17 +324,24 @@ def predict(
     click.echo(f"Naming {what} among {len(candidates)} classes ...", err=True)
     with user_data(), warnings_as_lines():
         rows = [row for block in _answers(classifier, X, candidates, top, reject) for row in block]
-    rows = [{"sample": name} | row for name, row in zip(names, rows, strict=True)]
-    reasons, words = _reasons(classifier, X, rows[0]) if len(rows) == 1 else ([], [])
+    rows = [read.row(number) | row for number, row in enumerate(rows)]
+    reasons, line = _reasons(classifier, X, rows[0]) if len(rows) == 1 else ([], "")
     if out:
         write_rows(out, rows)
         click.echo(f"Wrote {out}.", err=True)
     if as_json:
         echo_json([row | {"because": reasons} for row in rows] if reasons else rows)
     elif not out:
-        click.echo(format_table(rows, {key: key.replace("_", " ") for key in rows[0]}))
-        if words:
-            click.echo(("because " if reasons else "") + ", ".join(words))
+        shown = [shortened(row) for row in rows]
+        click.echo(format_table(shown, {key: key.replace("_", " ") for key in rows[0]}))
+        if line:
+            click.echo(printable(line))
+
+
+def shortened(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row for a table on the screen: of a long text its beginning."""
+    text = row.get("text", "")
+    return row | {"text": f"{text[:39]}…"} if len(text) > 40 else row
 
 
 def _adapted(classifier: Any, model: str, X: Any, candidates: list[Any]) -> Any:
@@ -382,11 +405,17 @@ def _add_classes(classifier: ZeroShotClassifier, path: str) -> None:
     from zslearn._files import naming
     from zslearn.datasets.table import read_noted_signatures
     from zslearn.encoders import describe_classes, read_descriptions, text_encoder_of
+    from zslearn.zero_shot.explanation import numbered_dimensions
 
-    if text_encoder_of(classifier.signatures_) is not None and is_in_words(path):
+    known = classifier.signatures_
+    has_names = len(numbered_dimensions(known.dimensions)) < known.n_dimensions
+    notes: tuple[str, ...] = ()
+    if text_encoder_of(known) is not None and is_in_words(path):
         with naming(path), warnings_as_lines():
-            table = describe_classes(read_descriptions(path), classifier.signatures_)
-        notes: tuple[str, ...] = ()
+            table = describe_classes(read_descriptions(path), known)
+    elif has_names and is_in_words(path):
+        with naming(path):
+            table, notes = _in_traits(read_descriptions(path), classifier)
     else:
         table, notes = read_noted_signatures(path)
     echo_notes(path, notes)
@@ -394,6 +423,23 @@ def _add_classes(classifier: ZeroShotClassifier, path: str) -> None:
         if classifier.signatures_.names.dtype.kind in "iu" and table.names.dtype.kind == "U":
             table = table.renamed(dict(zip(table, _whole_numbers(table.names), strict=True)))
         classifier.add_classes(table)
+
+
+def _in_traits(
+    texts: dict[str, list[str]], classifier: ZeroShotClassifier
+) -> tuple[Signatures, tuple[str, ...]]:
+    """Return classes described in words of the table, and what was understood of each."""
+    from zslearn.encoders import read_phrase
+    from zslearn.signatures import Signatures
+
+    known, rows, notes = classifier.signatures_, {}, []
+    for name, given in texts.items():
+        said = read_phrase(", ".join(given), known, seen=classifier.seen_classes_.tolist())
+        if not said.is_understood:
+            raise InvalidInputError(f"class {name!r}: {said.hint()} Nothing names a trait.")
+        rows[name] = said.row
+        notes.append(f"{name}: {', '.join(said.understood)}. {said.hint()}".strip())
+    return Signatures.from_dict(rows, known.dimensions), tuple(notes)
 
 
 def _whole_numbers(names: Any) -> Any:
@@ -448,26 +494,24 @@ def _answers(
         yield [_answer(names, scores) for names, scores in pairs]
 
 
-def _reasons(
-    classifier: ZeroShotClassifier, X: Any, row: dict[str, Any]
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return what spoke most for the answer to a single sample, if any can say, and in words."""
-    from zslearn.zero_shot.explanation import name_reasons
+def _reasons(classifier: ZeroShotClassifier, X: Any, row: dict[str, Any]) -> tuple[list[Any], str]:
+    """Return what speaks for and against the answer to a single sample, and a line that says so."""
+    from zslearn.zero_shot.explanation import reasons_in_words
 
     name = row["class"] if "class" in row else row["class_1"]
     try:
         why = classifier.recognizer([name]).explain(X[0], name)
     except ZslearnError:  # a method whose score is not a sum
-        return [], []
-    found = name_reasons(why, classifier.signatures_, name, REASONS)
-    if found is None:
-        first = why.dimensions[0]
-        line = f"no reasons: the dimensions of the signatures are numbered ({first}), not named"
-        return [], [line]
-    words = [
-        f"{'little ' * (one.direction == 'lacks')}{one.trait} {one.adds:+.3f}" for one in found
-    ]
-    return [one._asdict() for one in found], words
+        return [], ""
+    found = why.reasons(REASONS)
+    if found:
+        return [one._asdict() for one in found], reasons_in_words(found)
+    if classifier.signatures_.texts.get(name):
+        return [], f"no reasons: the description of {name} has no parts that could be left out"
+    return [], (
+        "no reasons: the class table holds numbers of an encoder, without names or the texts they "
+        "were made from; give the texts by zslearn fit --classes"
+    )
 
 
 def _answer(names: list[Any], scores: list[float]) -> dict[str, Any]:

@@ -61,9 +61,9 @@ def reproduce(
 
     Without an EXPERIMENT all of them run. Each run is a row of results.jsonl in FOLDER; a run that
     has its row is not repeated, so a stopped run goes on where it was. Tables (Markdown, LaTeX,
-    CSV), plots and the report, one HTML file, are made from that file alone. Published values are
-    shown next to ours where the protocol is the same. A run that fails is a row with its reason,
-    and the exit code is 1.
+    CSV), plots and the report, one Markdown page, are made from that file alone; its first section
+    has the tables of the paper, published values beside ours. A run that fails is a row with its
+    reason, and the exit code is 1.
     """
     from zslearn.reproduce import find_data
 
@@ -123,8 +123,9 @@ def _tell_data(sources: list[DataSource], missing: list[Missing], chosen: list[E
     if not any(experiment.data for experiment in chosen):
         return
     for source in sources:
-        features = f" ({source.features})" if source.features else ""
-        click.echo(f"Found {source.dataset}{features}.", err=True)
+        if source.group != "described":
+            features = f" ({source.features})" if source.features else ""
+            click.echo(f"Found {source.dataset}{features}.", err=True)
     reasons: dict[str, list[str]] = {}
     for item in missing:
         reasons.setdefault(item.reason, []).append(item.dataset)
@@ -156,32 +157,26 @@ def _tell(number: int, total: int, run: Run, row: dict[str, Any]) -> None:
 def _write(results: ResultsFile, folder: Path, *, plots: bool) -> dict[str, list[Table]]:
     """Make every file from the results file alone; return the tables by experiment."""
     from zslearn.reproduce import make_tables
-    from zslearn.reproduce.output import write_plots, write_tables, write_text
-    from zslearn.reproduce.report import render_report
+    from zslearn.reproduce.report import write_files
 
     rows = results.rows()
     tables = make_tables(rows)
-    write_tables(tables, folder / "tables")
-    pictures = _pictures(rows) if plots else []
-    if pictures:
-        write_plots(pictures, folder / "plots")
-    write_text(folder / "report.html", render_report(rows, tables, pictures))
+    try:
+        write_files(tables, _pictures(rows) if plots else [], rows, folder)
+    except MissingExtraError as error:
+        click.echo(f"No plots: {error}", err=True)
+        write_files(tables, [], rows, folder)
     return tables
 
 
 def _pictures(rows: list[dict[str, Any]]) -> list[Plot]:
-    """Draw every plot, or say why there is none."""
     from zslearn.reproduce.plots import make_plots
 
-    try:
-        return list(make_plots(rows))
-    except MissingExtraError as error:
-        click.echo(f"No plots: {error}", err=True)
-        return []
+    return list(make_plots(rows))
 
 
 def _print(tables: list[Table], folder: Path) -> None:
     for table in tables:
         click.echo(table.text() + "\n")
-    names = [RESULTS, "tables", *(["plots"] if any(folder.glob("plots/*")) else []), "report.html"]
+    names = [RESULTS, "tables", *(["plots"] if any(folder.glob("plots/*")) else []), "report.md"]
     click.echo(f"Written to {folder}: {', '.join(names)}", err=True)

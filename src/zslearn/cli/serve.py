@@ -77,6 +77,7 @@ def _limit(flag: str, name: str, default: float, help_text: str) -> Any:
 @_limit("--max-pixels", "pixels", 2**25, "Pixels of a picture.")
 @_limit("--max-rows", "rows", 65_536, "Samples of a request.")
 @_limit("--max-classes", "classes", 10_000, "Classes that may be added to a model.")
+@_limit("--max-examples", "examples", 10_000, "Examples of classes that may be added to a model.")
 @_limit("--max-connections", "connections", 512, "Open connections per worker.")
 @_limit("--concurrency", "concurrency", 2, "Requests computed at the same time, per worker.")
 @_limit("--queue", "queue", 64, "Requests that wait for their turn, per worker.")

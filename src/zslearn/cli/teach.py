@@ -19,6 +19,7 @@ from zslearn.cli.predict import (
     load_classifier,
     load_model,
     read_samples,
+    shortened,
     text_vectors,
 )
 from zslearn.exceptions import InvalidInputError, user_data
@@ -133,9 +134,9 @@ def _labeled(
                 f"the pictures of {samples} have no classes; put them into a folder per class, or "
                 "name a table of files and classes by --labels."
             )
-        names, X = read_samples(classifier, model, [samples], ignore)
-        kept = [i for i, name in enumerate(names) if name in known]
-        return X[kept], np.array([known[names[i]] for i in kept])
+        read = read_samples(classifier, model, [samples], ignore)
+        kept = [i for i, name in enumerate(read.names) if name in known]
+        return read.X[kept], np.array([known[read.names[i]] for i in kept])
     if labels is not None:
         raise click.UsageError("a store has its own classes; leave --labels out")
     y = Store.open(samples).y
@@ -144,7 +145,7 @@ def _labeled(
             f"the samples of {samples} have no classes; run zslearn features on a folder per "
             "class, or with --labels."
         )
-    return read_samples(classifier, model, [samples], ignore)[1], y
+    return read_samples(classifier, model, [samples], ignore).X, y
 
 
 def _texts(
@@ -156,8 +157,8 @@ def _texts(
     from zslearn.encoders import read_texts
 
     known = {sample.name: sample for sample in read_texts(path, text=text, labels=labels)}
-    names, X = text_vectors(identity, [(s.name, str(s.content)) for s in known.values()])
-    return X, np.array([known[name].label for name in names])
+    read = text_vectors(identity, [(s.name, str(s.content)) for s in known.values()])
+    return read.X, np.array([known[name].label for name in read.names])
 
 
 def _table(
@@ -218,11 +219,11 @@ def suggest(
     check_target(out)
     classifier = load_classifier(model, samples)
     learner = teachable(classifier, model)
-    names, X = read_samples(classifier, model, samples, options["ignore"], options["text"])
+    read = read_samples(classifier, model, samples, options["ignore"], options["text"])
     with user_data(), warnings_as_lines():
-        found = learner.suggest(X, n, candidates_of(classifier, options))
+        found = learner.suggest(read.X, n, candidates_of(classifier, options))
     rows = [
-        {"sample": names[row], "first": pair[0], "second": pair[1], "worth": float(worth)}
+        read.row(row) | {"first": pair[0], "second": pair[1], "worth": float(worth)}
         for row, worth, pair in zip(found.rows, found.worths, found.names.tolist(), strict=True)
     ]
     if out:
@@ -231,5 +232,6 @@ def suggest(
     if as_json:
         echo_json(rows)
     elif not out:
-        columns = {"sample": "sample", "first": "is it", "second": "or", "worth": "worth"}
-        click.echo(format_table(rows, columns))
+        titles = {"first": "is it", "second": "or"}
+        columns = {key: titles.get(key, key) for key in rows[0]}
+        click.echo(format_table([shortened(row) for row in rows], columns))
