@@ -1,6 +1,6 @@
 """Time and memory of the semantic autoencoder against the paper's Algorithm 1, in one run.
 
-    python benchmarks/fit.py [--shape 0 --shape 1 ...] [--json FILE]
+    python benchmarks/fit.py [--shape 0 --shape 1 ...]
     python benchmarks/fit.py --cub DIR
 
 The peer is Algorithm 1 with ``scipy.linalg.solve_sylvester``, given the same Gram matrices. Its
@@ -14,16 +14,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import time
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+import machine
 import numpy as np
-import scipy
 from machine import timed
 from threadpoolctl import threadpool_limits
 
@@ -169,16 +166,6 @@ def measure_choices(folder: str, repeats: int = 3) -> dict[str, Any]:
     return {"shape": X.shape, "cpu_seconds": best, "ratio": ratio}
 
 
-def machine() -> dict[str, Any]:
-    return {
-        "cpu": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-    }
-
-
 def report(row: dict[str, Any]) -> None:
     shape = row["shape"]
     print("N = {n}, d = {d}, k = {k}, {classes} classes".format(**shape))
@@ -195,18 +182,16 @@ def report(row: dict[str, Any]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shape", type=int, action="append", choices=range(len(SHAPES)))
-    parser.add_argument("--json", type=Path, help="write the rows to this file")
     parser.add_argument("--cub", help="folder of CUB: prototype regression beside SAE")
     arguments = parser.parse_args()
     if arguments.cub:
         print(json.dumps(measure_choices(arguments.cub), indent=1))
         return
-    rows = []
+    facts, rows = machine.facts(), []
     for index in arguments.shape or range(len(SHAPES)):
         rows.append(measure(SHAPES[index]))
         report(rows[-1])
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n")
+    machine.write("fit", facts, rows, small=arguments.shape is not None)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 from threadpoolctl import threadpool_info
 
-from zslearn.reproduce.machine import cpu_name
+from zslearn.reproduce.runner import cpu_name
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -22,7 +22,7 @@ from zslearn.core.threads import cores, map_in_order
 from zslearn.encoders import ImageEncoder, build_store, find_pictures
 from zslearn.encoders.pictures import read_rgb
 from zslearn.encoders.registry import open_model
-from zslearn.reproduce.machine import peak_memory_mb
+from zslearn.reproduce.runner import peak_memory_mb
 
 
 def bare_rate(model: str, files: list[Path], batch_size: int, n_jobs: int, n: int) -> float:

@@ -22,7 +22,7 @@ import machine
 import numpy as np
 
 from zslearn.encoders import write_store
-from zslearn.reproduce.machine import peak_memory_mb, reset_peak_memory
+from zslearn.reproduce.runner import peak_memory_mb, reset_peak_memory
 from zslearn.scale import StoreSource, fit_batches, open_source
 from zslearn.scale.fitting import plan_for, run_pass
 from zslearn.signatures import Signatures

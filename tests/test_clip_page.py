@@ -1,4 +1,4 @@
-"""The code of docs/clip_features.md with tiny random models, where their packages are there."""
+"""The code of docs/your_own_pictures.md with tiny random models, where their packages are there."""
 
 import importlib
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "clip_features.md"
+PAGE = Path(__file__).parents[1] / "docs" / "your_own_pictures.md"
 BLOCK = re.compile(r"<!-- not run: needs weights.*? -->\n```python\n(.*?)^```$", flags=re.S | re.M)
 CLIP, DINO = '"open_clip:ViT-B-32/laion2b_s34b_b79k"', '"hf:facebook/dinov2-small"'
 WORDS = ["<pad>", "<unk>", "<end>", "a", "photo", "of", "an", "zebra", "okapi", "horse"]

@@ -1,12 +1,13 @@
 """The user guide: its examples run, its links lead somewhere, its tables are current."""
 
 import doctest
+import importlib.util
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from zslearn.reproduce import Table
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -63,21 +64,50 @@ def test_the_links_of_a_page_lead_somewhere(page):
             assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        "scripts/results_docs.py",
-        "scripts/scale_table.py",
-        "scripts/prototype_table.py",
-        "scripts/words_table.py",
-        "scripts/pictures_table.py",
-        "scripts/auto_table.py",
-        "scripts/generators_table.py",
-        "scripts/deep_table.py",
-        "scripts/deep_pictures_table.py",
-    ],
-)
-def test_tables_made_from_results_are_current(script):
-    command = [sys.executable, str(ROOT / script), "--check"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+@pytest.fixture(scope="module")
+def filler():
+    """The script that fills pages, as a module."""
+    spec = importlib.util.spec_from_file_location("fill", ROOT / "scripts" / "fill_pages.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def made(filler):
+    """Tables and plots of the rows of the repository."""
+    return filler.tables_and_plots(filler.RESULTS)
+
+
+def test_tables_values_and_pictures_of_pages_are_those_of_the_rows(filler, made):
+    assert filler.stale(*made) == []
+
+
+def test_a_figure_changed_by_hand_is_noticed(filler, made, tmp_path, monkeypatch):
+    changed = tmp_path / "README.md"
+    monkeypatch.setattr(filler, "pages", lambda: [changed])
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    changed.write_text(text, encoding="utf-8")
+    assert filler.stale(*made) == []
+    table = re.search(r"<!-- table: readme -->.*?\| (\.\d{3}) \|", text, flags=re.S)
+    place = table.start(1)
+    changed.write_text(text[:place] + ".999" + text[place + 4 :], encoding="utf-8")
+    assert filler.stale(*made) == ["README.md"]
+    assert filler.stale(*made, write=True) == ["README.md"]
+    assert changed.read_text(encoding="utf-8") == text
+
+
+def test_values_in_sentences_are_filled_without_their_deviation(filler):
+    table = Table("t", "T", ("method", "acc."), (("SAE", "61.4 ± 0.3"),), ("so",))
+    page = "has <!-- value: t | SAE | acc. -->7<!-- end --> %\n<!-- table: t, with notes -->\n"
+    filled = filler.filled(page + "old\n<!-- end of table -->\n", {"t": table}, "page")
+    assert "has <!-- value: t | SAE | acc. -->61.4<!-- end --> %" in filled
+    assert "| SAE | 61.4 ± 0.3 |\n\n- so\n<!-- end of table -->" in filled
+    for wrong, says in (
+        ("<!-- table: u -->\n<!-- end of table -->", "shows 'u', which the rows do not make"),
+        ("<!-- table: t -->\n", "1 marks without an end"),
+        ("a <!-- value: t | sae | acc. --><!-- end -->", "t has no row 'sae'"),
+        ("<!-- value: t | SAE | acc. --><!-- end -->", "would not be Markdown"),
+    ):
+        with pytest.raises(SystemExit, match=says):
+            filler.filled(wrong, {"t": table}, "page")

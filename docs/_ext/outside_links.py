@@ -8,7 +8,6 @@ PAGES = {
     "../CONTRIBUTING.md": "contributing.md",
     "../CHANGELOG.md": "changelog.md",
     "../SECURITY.md": "security.md",
-    "../results/tables/tables.md": "results.md",
 }
 
 

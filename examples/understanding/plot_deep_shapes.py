@@ -23,7 +23,8 @@ shapes = make_shapes(60, 12, n_per_class=15, side=32, random_state=0)
 seen = np.isin(shapes.y, shapes.split.seen)
 pictures, y = shapes.pictures, shapes.y
 
-deep = ConvSemanticAutoencoder(shapes.signatures, channels=(16, 32, 64), n_epochs=20, device="cpu")
+deep = ConvSemanticAutoencoder(shapes.signatures, channels=(16, 32, 64), device="cpu")
+deep.set_params(training__n_epochs=20)
 deep.fit(pictures[seen], y[seen])
 
 # %%
