@@ -39,6 +39,7 @@ FLAGS = {
     "Recognizer.predict reject": lambda no, _: sae().fit(X, Y).recognizer().predict(X, reject=no),
     "Signatures.from_csv int_names": lambda no, _: Signatures.from_csv("x", int_names=no),
     "Statistics.of by_class": lambda no, _: cluster.Statistics.of(X, Y, by_class=no),
+    "Table.markdown bare": lambda no, _: reproduce.Table("t", "", ("a",), ()).markdown(bare=no),
     "ZeroShotClassifier.predict reject": lambda no, _: calibrated().predict(X, reject=no),
     "build_store forget": lambda no, to: encoders.build_store([], to, None, forget=no),
     "build_store progress": lambda no, to: encoders.build_store([], to, None, progress=no),

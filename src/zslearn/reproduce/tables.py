@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from zslearn._files import guarded_cell
+from zslearn._parameters import check_flags
 from zslearn.cluster import MAPPINGS
 from zslearn.reproduce.specification import load_experiments
 from zslearn.zero_shot import METHODS
@@ -92,6 +93,7 @@ class Table:
 
     def markdown(self, *, bare: bool = False) -> str:
         """Return the table in Markdown; bare, without its title and notes."""
+        check_flags(bare=bare)
         rules = ["---:" if right else "---" for right in self._right()]
         body = self._marked(lambda cell: f"**{cell}**", lambda cell: cell.replace("|", "\\|"))
         lines = [_piped(self.columns), "|" + "|".join(rules) + "|", *map(_piped, body)]
