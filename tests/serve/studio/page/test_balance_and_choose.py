@@ -21,6 +21,12 @@ def sets_bias(request, bias):
     return edit.get("op") == "balance" and edit["bias"] == pytest.approx(bias, rel=1e-4)
 
 
+def sets_threshold(request, sure):
+    """Whether a request asks for this threshold, for good."""
+    edit = request.post_data_json if request.method == "POST" else {}
+    return edit.get("op") == "reject" and edit["final"] and edit["sure"] == sure
+
+
 def handle(page, view):
     return page.locator(f"#view-{view}").get_by_role("slider").first
 
@@ -75,10 +81,12 @@ def test_a_threshold_leaves_pictures_without_an_answer(page, visitor):
     page.get_by_label("Leave a picture without an answer").check()
     control = page.get_by_label("How sure it must be")
     expect(control).to_be_enabled()
-    control.evaluate(
-        "e => { e.value = 0.5;"
-        " e.dispatchEvent(new Event('input')); e.dispatchEvent(new Event('change')); }"
-    )
+    # Checking the box announces "without an answer" as well, so the answer itself is waited for.
+    with page.expect_response(lambda answer: sets_threshold(answer.request, 0.5)):
+        control.evaluate(
+            "e => { e.value = 0.5;"
+            " e.dispatchEvent(new Event('input')); e.dispatchEvent(new Event('change')); }"
+        )
     expect(page.locator("#announcements")).to_contain_text("without an answer")
     rejected = visitor.studio.session.view.answers.summary["n_rejected"]
     assert rejected > 0
