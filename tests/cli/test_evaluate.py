@@ -3,6 +3,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.decomposition import PCA
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -138,7 +139,14 @@ def test_own_files_without_unseen_samples_are_measured_by_folds_of_classes(run, 
     assert row["per_class_accuracy"] == pytest.approx(wanted)
     assert (row["method"], row["n_splits"]) == ("sae", 4)
     table = run("evaluate", *files, "--cv", "4").stdout
-    assert "mean over 4 folds of the seen classes, with 2 candidates each" in table
+    assert "mean ± standard deviation over 4 folds" in table
+    assert "with 2 candidates each" in table
+    values = [found.metrics["per_class_accuracy"] for found in accuracies]
+    reach = stats.t(3).ppf(0.95) * stats.sem(values)
+    low, high = wanted - reach, wanted + reach
+    assert row["per_class_accuracy_low"] == pytest.approx(max(low, 0))
+    assert row["per_class_accuracy_high"] == pytest.approx(min(high, 1))
+    assert f"{wanted:.4f} ± {np.std(values, ddof=1):.4f}" in table
     assert run("evaluate", *files, "--cv", "4", "--protocol", "gzsl").exit_code == 0
 
 

@@ -98,7 +98,7 @@ def test_what_cannot_teach_is_refused_and_changes_nothing(
     line = refused("teach", model, own / "new.csv", "--labels", own / "y.csv")
     assert "49 labels" in line
     assert "18 samples" in line
-    assert "try: zslearn predict" in refused("teach", labeled, model, "--labels", "species")
+    assert "try: zslearn teach" in refused("teach", labeled, model, "--labels", "species")
     usage = run("teach", model, labeled)
     assert (usage.exit_code, "--labels" in usage.stderr) == (2, True)
     assert model.read_bytes() == before

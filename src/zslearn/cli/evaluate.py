@@ -56,7 +56,7 @@ OPEN = {
     "calibration_error": "ECE",
 }
 TABLES = {"zsl": ZSL, "gzsl": GZSL, "open": OPEN}
-SHARED = {"chosen": "chosen", "fit_seconds": "fit s", "note": "note"}
+SHARED = {"interval": "interval", "chosen": "chosen", "fit_seconds": "fit s", "note": "note"}
 EPILOG = """\b
 Examples:
   zslearn evaluate animals --method sae,sae-encode --split standard
@@ -66,11 +66,30 @@ Examples:
   zslearn evaluate --features X.csv --labels y.csv --signatures classes.csv --cv 5
   zslearn evaluate animals --method dap -P classifier=gaussian-nb --preprocess standardize
   zslearn evaluate xlsa17/AWA1 --method all --semantics "attributes,word vectors" --json
+  zslearn evaluate model.zsl labeled/                   a folder per class
+  zslearn evaluate model.zsl tickets.csv --text question --labels category
 """
+# What a fitted model has settled already.
+SETTLED = (
+    "methods",
+    "protocol",
+    "n_folds",
+    "preprocess",
+    "params",
+    "plot",
+    "features",
+    "semantics",
+    "split",
+    "signatures",
+    "classes",
+    "unseen",
+)
 
 
 @click.command(epilog=EPILOG)
 @source_options
+@click.argument("samples", required=False)
+@click.option("--text", metavar="COLUMN", help="The column of the texts, for a model of texts.")
 @click.option(
     "--method",
     "methods",
@@ -111,6 +130,8 @@ Examples:
 @click.option("--csv", "csv_file", metavar="FILE", help="Write every figure as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 def evaluate(
+    samples: str | None,
+    text: str | None,
     methods: str | None,
     protocol: str,
     n_folds: int | None,
@@ -123,6 +144,11 @@ def evaluate(
 ) -> None:
     """Fit methods on seen classes and measure them on samples they were not fitted on.
 
+    With a saved model in place of PATH nothing is fitted: the model is asked about labeled SAMPLES,
+    a folder of pictures with a folder per class, a store, or a table with --labels. The answer is
+    how often it is right, per class and for seen and unseen classes, with intervals, what it
+    mistakes for what, and whether its probabilities can be believed.
+
     Accuracies are shares between 0 and 1; "per class" is the mean over classes. With gzsl, H is
     the harmonic mean of seen and unseen accuracy, "cal." means with a bias against seen classes
     that was chosen on training classes, and AUSUC is the area under the curve over all biases.
@@ -133,6 +159,12 @@ def evaluate(
     """
     for target in (plot, csv_file):
         check_target(target)
+    if _names_a_model(options["path"], samples, text):
+        from zslearn.cli.evaluate_model import evaluate_model
+
+        given = {"labels": options["labels"], "text": text, "ignore": options["ignore"]}
+        evaluate_model(options["path"], str(samples), given, csv_file, as_json=as_json)
+        return
     source = source_of(options)
     names = None if methods is None else _method_names(methods)
     if plot and n_folds:
@@ -168,6 +200,27 @@ def evaluate(
     _print(rows, results, protocol, as_json)
     if len(results) < len(rows):
         raise click.exceptions.Exit(1)
+
+
+def _names_a_model(path: str | None, samples: str | None, text: str | None) -> bool:
+    """Say whether a saved model is asked; refuse one without samples, and options of fitting."""
+    if samples is None:
+        if path is not None and Path(path).is_file():
+            raise click.UsageError(
+                f"{path} is a file; to measure a saved model name labeled samples after it: "
+                "zslearn evaluate model.zsl SAMPLES"
+            )
+        if text is not None:
+            raise click.UsageError("--text is for a saved model of texts and its SAMPLES")
+        return False
+    context = click.get_current_context()
+    for option in context.command.params:
+        source = context.get_parameter_source(str(option.name))
+        if option.name in SETTLED and source is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"{option.opts[0]} is for methods that are fitted; a saved model is asked as it is"
+            )
+    return True
 
 
 def _method_names(text: str) -> list[str]:
@@ -256,7 +309,19 @@ def _measured(
         reason = " ".join(str(error).split()) or type(error).__name__
         click.echo(f"{count} {name} failed: {reason}", err=True)
         return {"method": name, "status": "failed", "error": reason}, None
-    return {"status": "ok"} | result.as_dict() | {"method": name}, result
+    row = {"status": "ok"} | result.as_dict() | {"method": name}
+    return row | _bounds(result), result
+
+
+def _bounds(result: Result | SplitsResult) -> dict[str, float]:
+    """Return the interval of a mean over folds."""
+    from zslearn.evaluation import SplitsResult
+
+    if not isinstance(result, SplitsResult):
+        return {}
+    metric = _main_metric(result.mean)
+    low, high = result.interval(metric)
+    return {f"{metric}_low": low, f"{metric}_high": high}
 
 
 def _print(
@@ -271,7 +336,7 @@ def _print(
     for found in list(results.values())[:1]:
         click.echo(f"{_data_in_words(found)}\n")
     columns = TABLES[protocol] | SHARED
-    shown = [_shown(row, results.get(row["method"])) for row in rows]
+    shown = [_shown(row, results.get(row["method"]), columns) for row in rows]
     used = {key for row in shown for key, value in row.items() if value not in (None, "")}
     click.echo(format_table(shown, {key: columns[key] for key in columns if key in used}))
 
@@ -284,8 +349,9 @@ def _data_in_words(found: Result | SplitsResult) -> str:
     if len(results) > 1:
         sizes = sorted({result.n_candidates for result in results})
         return (
-            f"{data}; mean over {len(results)} folds of the seen classes, with "
-            f"{' or '.join(map(str, sizes))} candidates each"
+            f"{data}; mean ± standard deviation over {len(results)} folds of the seen classes, "
+            f"with {' or '.join(map(str, sizes))} candidates each, and an interval of the mean for "
+            "nine of ten"
         )
     return (
         f"{data}; {first.split} split; {first.n_train} training and {first.n_test} test samples, "
@@ -293,14 +359,28 @@ def _data_in_words(found: Result | SplitsResult) -> str:
     )
 
 
-def _shown(row: dict[str, Any], result: Result | SplitsResult | None) -> dict[str, Any]:
-    """Return a row with what was chosen and what to know in words."""
+def _main_metric(columns: Mapping[str, Any]) -> str:
+    """Return the figure that sums a protocol up."""
+    return "harmonic_mean" if "harmonic_mean" in columns else "per_class_accuracy"
+
+
+def _shown(
+    row: dict[str, Any], result: Result | SplitsResult | None, columns: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return a row with what was chosen, how much folds differ, and what to know in words."""
     if result is None:
         return row | {"note": f"failed: {row['error']}"}
     from zslearn.evaluation import SplitsResult
 
     if isinstance(result, SplitsResult):  # every fold chose for itself
-        return row | {"note": "uses the test batch" if row["uses_test_batch"] else ""}
+        spread = {
+            key: f"{row[key]:.4f} ± {row[f'{key}_std']:.4f}"
+            for key in columns
+            if f"{key}_std" in row
+        }
+        low, high = result.interval(_main_metric(columns))
+        note = "uses the test batch" if row["uses_test_batch"] else ""
+        return row | spread | {"interval": f"{low:.4f} to {high:.4f}", "note": note}
     chosen = ", ".join(f"{key}={_short(value)}" for key, value in result.chosen.items())
     seconds = f"{result.fit_seconds:.1f}"
     note = "uses the test batch" if result.uses_test_batch else ""

@@ -367,8 +367,9 @@ def load_model(path: str, samples: Sequence[str]) -> Any:
         return load(path)
     except ModelFileError:
         if len(samples) == 1 and _is_model(samples[0]):
+            command = click.get_current_context().info_name
             raise InvalidInputError(
-                f"{path} is not a model and {samples[0]} is one; try: zslearn predict "
+                f"{path} is not a model and {samples[0]} is one; try: zslearn {command} "
                 f"{samples[0]} {path}"
             ) from None
         raise

@@ -77,7 +77,7 @@ def teach(
     whole = load_model(model, [samples])
     classifier = classifier_in(whole, model)
     learner = teachable(classifier, model)
-    X, y = _labeled(classifier, model, samples, options)
+    X, y = labeled_samples(classifier, model, samples, options)
     known = set(classifier.classes_.tolist())
     with user_data(), warnings_as_lines():
         learner.partial_fit(X, y)
@@ -107,7 +107,7 @@ def teachable(classifier: Any, path: str) -> Teachable:
     return classifier
 
 
-def _labeled(
+def labeled_samples(
     classifier: Any, model: str, samples: str, options: Mapping[str, Any]
 ) -> tuple[Any, NDArray[Any]]:
     """Return features and classes of labeled samples."""

@@ -54,6 +54,12 @@ class Share(NamedTuple):
         low, high = np.quantile(draws, [tail, 1 - tail]).tolist()
         return cls(float(value), min(low, float(value)), max(high, float(value)))
 
+    @classmethod
+    def counted(cls, k: int, n: int) -> Share:
+        """Return k of n, with the interval of Jeffreys, as after half a success and a failure."""
+        low, high = stats.beta.ppf([(1 - LEVEL) / 2, (1 + LEVEL) / 2], k + 0.5, n - k + 0.5)
+        return cls(k / n, min(float(low), k / n), max(float(high), k / n))
+
     def __str__(self) -> str:
         return f"{percent(self.value)} ({percent(self.low)} to {percent(self.high)})"
 
@@ -146,15 +152,13 @@ class Answers:
                 rows = (self.truth == name) & (self.unseen == unseen)
                 wrong, counts = np.unique(self.answers[rows & ~self.right], return_counts=True)
                 worst = int(counts.argmax()) if len(counts) else None
-                n, k = int(rows.sum()), int(self.right[rows].sum())
-                # Jeffreys' interval of a share: k of n, and half a success and a failure.
-                low, high = stats.beta.ppf([(1 - LEVEL) / 2, (1 + LEVEL) / 2], k + 0.5, n - k + 0.5)
+                n = int(rows.sum())
                 found.append(
                     ClassAnswers(
                         name,
                         unseen,
                         n,
-                        Share(k / n, min(float(low), k / n), max(float(high), k / n)),
+                        Share.counted(int(self.right[rows].sum()), n),
                         None if worst is None else wrong.tolist()[worst],
                         0 if worst is None else int(counts[worst]),
                     )
@@ -198,7 +202,12 @@ class Answers:
         rng = np.random.default_rng(0)
         for k, size in zip(values * n, n, strict=True):  # one class at a time: few numbers at once
             draws += rng.beta(k + 0.5, size - k + 0.5, _DRAWS)
-        return values, draws / len(side)
+        # Half a success and a failure in every class would draw a mean of many classes towards one
+        # half; it gets them once for all its samples, and the draws the spread of plain shares.
+        centre = ((values * n + 0.5) / (n + 1)).mean()
+        middle = (values.mean() * n.sum() + 0.5) / (n.sum() + 1)
+        wider = np.sqrt(1 + 1 / n.mean())
+        return values, np.clip(middle + wider * (draws / len(side) - centre), 0.0, 1.0)
 
     def confusions(self, n: int | None = None) -> list[tuple[Any, Any, int, int]]:
         """Return the most frequent mistakes: the class, the answer, how often, and out of how many.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from zslearn._optional import axes_for
 from zslearn.metrics import (
@@ -192,6 +194,27 @@ class SplitsResult:
             name: float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
             for name, values in self._columns().items()
         }
+
+    def interval(self, metric: str) -> tuple[float, float]:
+        """Return bounds of the mean of a metric: Student's interval for nine of ten means.
+
+        Folds of one cross-validation share training classes, so it may be a little too narrow.
+
+        Parameters
+        ----------
+        metric : str
+            Its name.
+
+        Returns
+        -------
+        tuple of float
+            NaN of a single split.
+        """
+        n, mean = len(self.results), self.mean[metric]
+        if n < 2:
+            return float("nan"), float("nan")
+        reach = float(stats.t.ppf(0.95, n - 1)) * self.std[metric] / math.sqrt(n)
+        return max(mean - reach, 0.0), min(mean + reach, 1.0)
 
     def as_dict(self) -> dict[str, Any]:
         """Return one flat row: each metric's mean under its name and ``..._std`` beside it."""
