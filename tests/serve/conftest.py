@@ -1,3 +1,6 @@
+import os
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -66,3 +69,18 @@ def client(make_client):
 def rows(data):
     """Four samples, float32 as clients send them."""
     return np.ascontiguousarray(data.X[-4:], dtype=np.float32)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 100 KB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    done = None
+    if os.name == "posix" and os.geteuid() == 0:
+        command = ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", folder]
+        done = subprocess.run(command, capture_output=True)
+    if done is None or done.returncode:
+        pytest.skip("only root may mount a small disk, and not everywhere")
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)

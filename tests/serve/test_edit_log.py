@@ -2,9 +2,7 @@
 
 import hashlib
 import json
-import os
 import sqlite3
-import subprocess
 import threading
 import zlib
 
@@ -262,21 +260,6 @@ def test_a_flipped_bit_in_a_journal_is_noticed_in_every_line(
 
 
 # ---- a full disk
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A disk of 100 KB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    done = None
-    if os.name == "posix" and os.geteuid() == 0:
-        command = ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", folder]
-        done = subprocess.run(command, capture_output=True)
-    if done is None or done.returncode:
-        pytest.skip("only root may mount a small disk, and not everywhere")
-    yield folder
-    subprocess.run(["umount", "-l", folder], check=True)
 
 
 def test_what_is_answered_with_503_on_a_full_disk_was_not_applied(

@@ -402,7 +402,8 @@ class EditLog:
                 ) from error
             if "locked" in str(error):
                 raise BusyError(path, OSError("another program is writing")) from error
-            if writing:
+            # SQLite has to write when it opens a file: on a full disk that is no fault of the file.
+            if writing or "disk" in str(error):
                 raise WriteError(path, OSError(first_line(error))) from error
             raise DamagedError(
                 f"{kind.noun} {path} cannot be used ({first_line(error)}); {kind.remedy}."

@@ -2,12 +2,16 @@
 
 import csv
 import io
+import json
+import subprocess
+import sys
 import warnings
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from tests.serve.process import running_server
 from zslearn._pipelines import last_step
 from zslearn.encoders import encoder_of_model
 from zslearn.encoders.pictures import encode_picture
@@ -124,6 +128,46 @@ def test_the_model_is_used_by_the_program_on_a_picture(described, tmp_path, monk
         "/studio/api/drop", content=content, headers={"content-type": "image/jpeg"}
     ).json()
     assert found["probability"] == pytest.approx(brought["ranking"][0]["probability"], abs=1e-3)
+
+
+def run(*command, cwd):
+    done = subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_each_file_is_used_by_another_program(described, tmp_path):
+    """What is taken home arrives: served, run, and trained with."""
+    described.edit("method", method="prototype-regression")
+    described.session.wait()
+    described.edit("example", **{"class": 40, "sample": 1605})
+    for name in ("model.zsl", "model.py", "classes.csv"):
+        (tmp_path / name).write_bytes(taken(described, name))
+    wanted = answered_names(described)
+    # The model file is served, and names a photograph as the studio does.
+    content = encode_picture(draw_shape(RING, 4321, 200))
+    brought = described.client.post(
+        "/studio/api/drop", content=content, headers={"content-type": "image/jpeg"}
+    ).json()
+    with running_server(tmp_path / "model.zsl") as server:
+        status, answer = server.ask("POST", "/predict", content, {"content-type": "image/jpeg"})
+    assert status == 200, answer
+    [found] = json.loads(answer)["answers"]
+    names = {one["id"]: one["name"] for one in described.json("state")["classes"]}
+    assert found["class"] == names[brought["answer"]]
+    assert found["probability"] == pytest.approx(brought["ranking"][0]["probability"], abs=1e-3)
+    # The lines run by themselves and give the answers of the board.
+    lines = "import runpy; print(*runpy.run_path('model.py')['answers'].tolist(), sep='\\n')"
+    found = run(sys.executable, "-c", lines, cwd=tmp_path).splitlines()
+    assert (np.array(found) == wanted).mean() > 0.999
+    # The table of classes is one that a model can be trained with.
+    data = described.session.collection
+    np.save(tmp_path / "X.npy", data.X[data.train])
+    (tmp_path / "y.csv").write_text("\n".join(data.labels[data.train].tolist()) + "\n")
+    command = ["--features", "X.npy", "--labels", "y.csv", "--signatures", "classes.csv"]
+    command += ["--method", "sae", "--save", "own.zsl"]
+    run(sys.executable, "-m", "zslearn", "fit", *command, cwd=tmp_path)
+    assert RING in load(tmp_path / "own.zsl").classes_.tolist()
 
 
 def test_a_training_class_that_is_gone_or_renamed_is_not_exported_in_silence(described):

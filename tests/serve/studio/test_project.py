@@ -12,7 +12,7 @@ from http.client import HTTPConnection
 import pytest
 
 from tests.serve.process import Fork
-from zslearn.exceptions import InvalidInputError, MissingFileError
+from zslearn.exceptions import InvalidInputError, MissingFileError, WriteError
 from zslearn.serve.studio.charts import unpack
 from zslearn.serve.studio.opening import open_project
 
@@ -136,6 +136,39 @@ def test_a_project_of_today_is_taken_over_once(path, open_shapes):
         assert (state["undo"], state["redo"]) == (undo, redo)
         visitor.step("undo")
         visitor.session.close()
+
+
+def test_what_a_full_disk_refuses_was_not_applied(open_shapes, small_disk, fitted_shapes):
+    # The models have room elsewhere.
+    (small_disk / "my.project.models").symlink_to(fitted_shapes)
+    (small_disk / "other").write_bytes(bytes(40_000))
+    visitor = open_shapes(project=small_disk / "my.project")
+    kept, refused = 0, []
+    for number in range(400):
+        before = visitor.json("state")
+        answer = visitor.post("edits", {"op": "add", "name": f"n{number}", "like": 0})
+        if answer.status_code == 200:
+            kept += 1
+            continue
+        assert answer.status_code == 503, answer.text
+        assert "could not be written" in answer.json()["error"]
+        after = visitor.json("state")
+        assert (after["classes"], after["undo"]) == (before["classes"], before["undo"])
+        refused.append(f"n{number}")
+        if len(refused) > 3:
+            break
+    assert kept
+    assert len(refused) > 3
+    visitor.session.close()
+    with pytest.raises(WriteError, match=r"my\.project could not be written .* Make room"):
+        open_shapes(project=small_disk / "my.project")
+    (small_disk / "other").unlink()
+    names = {
+        one["name"]
+        for one in open_shapes(project=small_disk / "my.project").json("state")["classes"]
+    }
+    assert not names & set(refused)
+    assert sum(name[0] == "n" and name[1:].isdigit() for name in names) == kept
 
 
 class Running:

@@ -443,8 +443,7 @@ def dimensions_of(session: Session) -> list[dict[str, Any]]:
     known = [one for one in session.start.described.values() if one.seen]
     known = known or list(session.start.described.values())
     rows = np.stack([one.row for one in known])
-    ends = zip(rows.argmin(axis=0).tolist(), rows.argmax(axis=0).tolist(), strict=True)
-    names = [(known[least].name, known[most].name) for least, most in ends]
+    names = [_at_ends(known, column) for column in rows.T]
     between = np.any((rows > low) & (rows < high), axis=0).tolist()
     named = [bool(one) for one in session.collection.named]
     blocks = dict(table.blocks)
@@ -465,6 +464,13 @@ def dimensions_of(session: Session) -> list[dict[str, Any]]:
         }
         for i, name in enumerate(table.dimensions)
     ]
+
+
+def _at_ends(known: Sequence[BoardClass], column: NDArray[np.float64]) -> tuple[str, str]:
+    """Return the class with the least and that with the most, or how many have as much."""
+    places = [np.flatnonzero(column == end) for end in (column.min(), column.max())]
+    least, most = (known[at[0]].name if len(at) == 1 else f"{len(at)} classes" for at in places)
+    return least, most
 
 
 def _class(one: BoardClass) -> dict[str, Any]:

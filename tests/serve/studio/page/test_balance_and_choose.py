@@ -140,3 +140,12 @@ def test_two_methods_stand_side_by_side_and_their_disagreement_opens(page, visit
     assert counts["Only ESZSL is right"] == only
     page.get_by_role("button", name="Only ESZSL is right").click()
     expect(page.locator(".chip b")).to_have_text(f"{only} selected")
+
+
+def test_what_is_learned_in_the_background_is_no_effect_of_an_edit(page, visitor):
+    """A balance that is learned later moves the figures, but nobody has edited anything."""
+    session = visitor.studio.session
+    choose_method(page, session, "SAE (encoder)")
+    learned = session.view.answers.summary["unseen"]
+    expect(page.locator("#classes .tiles dd").first).to_have_text(f"{100 * learned:.0f} %")
+    expect(page.locator("#classes .tiles .change")).to_have_count(0)

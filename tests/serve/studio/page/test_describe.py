@@ -179,7 +179,7 @@ def test_a_slider_reaches_both_ends_of_the_range_exactly(page, studio):
     for value in (1, 0):
         move(slider(page, "purple"), value)
         line = page.locator(".slider").filter(has=page.get_by_role("slider", name="purple"))
-        expect(line.locator("output")).to_have_text(str(value))
+        expect(line.locator("output")).to_have_text(f"{100 * value} %")
         expect(page.locator("#announcements")).to_contain_text(name)
         page.wait_for_timeout(300)
         kept.append(studio.session.kept.class_called(name).row[place])

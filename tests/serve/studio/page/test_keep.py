@@ -106,3 +106,22 @@ def test_why_a_file_cannot_be_made_is_said_beside_it(page, visitor):
     assert found.value.suggested_filename == "model.py"
     assert visitor.problems == [text for text in visitor.problems if "409" in text]
     visitor.problems.clear()  # the browser itself logs the refusal
+
+
+def test_the_page_for_a_colleague_opens_without_the_studio(page, visitor, browser, tmp_path):
+    name = describe(page)
+    path, suggested = download(page, "A page for a colleague")
+    assert suggested == "report.html"
+    file = tmp_path / suggested
+    file.write_bytes(path.read_bytes())
+    visitor.studio.stop()
+    context = browser.new_context(viewport={"width": 360, "height": 780})
+    colleague, asked = context.new_page(), []
+    colleague.on("request", lambda request: asked.append(request.url))
+    colleague.goto(file.as_uri())
+    assert asked == [file.as_uri()]
+    expect(colleague.locator("header")).to_contain_text(name)
+    expect(colleague.locator("header")).to_contain_text("efficientnet-lite0")
+    assert colleague.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    context.close()
+    visitor.problems.clear()  # the page of the studio is no longer answered

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import numpy as np
 import pytest
@@ -45,6 +46,32 @@ def test_the_legend_counts_what_the_map_shows(page, visitor):
         "wrong": int((known & ~right).sum()),
         "not described yet": int(waiting.sum()),
     }
+
+
+@pytest.mark.parametrize("scope", ["new", "test", "all"])
+def test_the_panel_of_a_class_counts_as_the_map_and_the_grid(page, visitor, scope):
+    session = visitor.studio.session
+    page.get_by_label("Show", exact=True).select_option(scope)
+    truth, answer = session.truth_ids(), session.view.answers.answer
+    fresh = [one.id for one in session.view.state.classes.values() if not one.seen]
+    shown = {"all": truth >= 0, "new": np.isin(truth, fresh), "test": session.is_test()}[scope]
+    called = {
+        number: int((shown & (answer == number) & (truth != number)).sum()) for number in fresh
+    }
+    number = max(called, key=called.get)
+    assert called[number] > 1
+    page.locator(f".class-item[data-class='{number}']").click()
+    expect(page.locator(".detail.class .result")).to_contain_text("called so")
+    counts = re.findall(
+        r"(\d+) pictures? of (?:other|another|classes not)", page.locator(".result").inner_text()
+    )
+    assert sum(map(int, counts)) == called[number]
+    on_map = legend(page)
+    assert sum(n for text, n in on_map.items() if text.startswith("called")) == called[number]
+    open_tab(page, "Pictures")
+    expect(page.locator("#view-pictures .toolbar")).to_contain_text(
+        f"{sum(on_map.values())} pictures of or answered"
+    )
 
 
 def points_in_sight(page):

@@ -114,3 +114,30 @@ def test_a_class_is_described_by_a_sentence(opened, visit):
     np.testing.assert_allclose(rows["shoes"], by_hand, atol=1e-6)
     expect(class_item(page, "shoes")).to_be_visible()
     visitor.screenshot("texts-new-class")
+
+
+PASTE = """(text) => {
+    const transfer = new DataTransfer();
+    transfer.setData("text/plain", text);
+    const options = { clipboardData: transfer, bubbles: true, cancelable: true };
+    document.body.dispatchEvent(new ClipboardEvent("paste", options));
+}"""
+
+
+def test_a_text_that_is_pasted_is_named_with_reasons_and_taught(opened, visit):
+    visitor = visit(opened)
+    page, session = visitor.page, opened.session
+    page.evaluate(PASTE, "Please tell me where my new card is.")
+    expect(page.locator(".verdict b")).to_have_text("card_arrival")
+    expect(page.locator(".ranking li")).to_have_count(5)
+    visitor.screenshot("texts-paste")
+    page.get_by_label("This text is a").fill("lost letters")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator(".title-input")).to_have_value("lost letters")
+    assert session.kept.class_called("lost letters").alone
+    # A written one: by the button, and by keys.
+    page.get_by_role("button", name="Name a text …").press("Enter")
+    page.get_by_label("Write or paste it").fill("Tell me where my new card is, please.")
+    page.get_by_role("button", name="Name it").press("Enter")
+    expect(page.locator(".whole-text")).to_have_text("Tell me where my new card is, please.")
+    expect(page.locator(".ranking li").first).to_contain_text("%")

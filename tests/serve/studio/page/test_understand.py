@@ -1,12 +1,14 @@
 """Understand: the card of a picture, its ranked classes, bars that sum, and what if."""
 
+import re
+
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 from playwright.sync_api import expect
 
-from tests.serve.studio.page.people import choose_method, open_tab
+from tests.serve.studio.page.people import choose_method, open_tab, percent
 
 
 def open_mistake(page):
@@ -44,7 +46,17 @@ def test_the_card_names_both_classes_and_its_bars_sum_to_the_difference(page, vi
     places = board.ids.tolist()
     difference = own[places.index(given.id)] - own[places.index(truth.id)]
     assert sum(shown) == pytest.approx(difference, rel=1e-4)
-    assert f"{difference:+.1f}".replace("-", "−") in page.locator(".sum").inner_text()
+    # In plain words their shares; the scores are behind the question mark.
+    weighed = sum(abs(part) for part in shown)
+    favor = sum(part for part in shown if part > 0) / weighed
+    assert page.locator(".sum").inner_text().startswith(f"Together {100 * favor:.0f} % speak for")
+    parts = page.locator(".bars .number").all_inner_texts()
+    for text, part in zip(parts, shown, strict=True):
+        assert text == "< 1 %" or percent(text) == pytest.approx(
+            100 * abs(part) / weighed, abs=0.51
+        )
+    scores = page.locator(".sum .hint p").text_content()
+    assert re.search(rf"together {re.escape(f'{difference:+.1f}'.replace('-', '−'))}\d*\.", scores)
     # Every bar says which of the two classes has the trait.
     texts = page.locator(".bars .who").all_inner_texts()
     assert texts

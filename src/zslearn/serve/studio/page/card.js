@@ -61,6 +61,16 @@ function summed(parts) {
   return { right: sum("right"), given: sum("given"), difference: sum("difference") };
 }
 
+/** What the bars weigh: the largest, all together, the part that speaks for the answer. */
+export function weighed(found) {
+  const sizes = found.map((bar) => Math.abs(bar.difference));
+  const total = sizes.reduce((sum, size) => sum + size, 0) || 1;
+  const favor = found.reduce((sum, bar) => sum + Math.max(bar.difference, 0), 0) / total;
+  const largest = Math.max(...sizes, 1e-12);
+  const digits = Math.min(Math.max(2 - Math.floor(Math.log10(largest)), 0), 6);
+  return { largest, total, favor, figure: (value) => signed(value, digits) };
+}
+
 /** Which of two classes has a trait, in a few words. */
 export function whoHas({ given_has, right_has }, given, right) {
   const verb = (has) => (has ? "has it" : "lacks it");
@@ -199,7 +209,7 @@ export class CardPanel {
     if (says.length) return this.#phrases(says, given, reasons.note);
     if (!studio.named) return h("p", { class: "muted" }, NAMELESS);
     const found = bars(split);
-    const largest = Math.max(...found.map((bar) => Math.abs(bar.difference)), 1e-12);
+    const weights = weighed(found);
     const id = newId("against");
     const choice = h(
       "select",
@@ -224,14 +234,18 @@ export class CardPanel {
       h(
         "ul",
         { class: "bars", "data-sum": found.reduce((sum, bar) => sum + bar.difference, 0) },
-        found.map((bar) => this.#bar(bar, largest, given, right)),
+        found.map((bar) => this.#bar(bar, weights, given, right)),
       ),
       h(
         "p",
         { class: "sum" },
         "Together ",
-        h("b", {}, signed(split.score_difference, Math.abs(split.score_difference) < 1 ? 3 : 1)),
-        hint("The bars sum to the difference of the two scores, less the balance; nothing is left out.", "What the bars sum to"),
+        h("b", {}, percent(weights.favor)),
+        ` speak for ${given}`,
+        hint(
+          `Each bar is a share of all that was weighed; nothing is left out. As differences of scores, less the balance: ${found.map((bar) => `${bar.name} ${weights.figure(bar.difference)}`).join(", ")}; together ${weights.figure(split.score_difference)}.`,
+          "The scores behind the bars",
+        ),
       ),
       reasons.note ? h("p", { class: "muted small" }, `${given}: ${reasons.note}.`) : null,
     );
@@ -240,7 +254,7 @@ export class CardPanel {
   /** What each phrase of a description does for the answer: the score with it and without it. */
   #phrases(says, given, note) {
     const found = [...says].filter((one) => one.adds).sort((a, b) => Math.abs(b.adds) - Math.abs(a.adds)).slice(0, PHRASES);
-    const largest = Math.max(...found.map((one) => Math.abs(one.adds)), 1e-12);
+    const weights = weighed(found.map((one) => ({ difference: one.adds })));
     return h(
       "section",
       { class: "reasons" },
@@ -254,14 +268,13 @@ export class CardPanel {
       h(
         "ul",
         { class: "bars" },
-        found.map((one) => this.#bar({ name: `“${one.trait}”`, difference: one.adds }, largest, given, "others")),
+        found.map((one) => this.#bar({ name: `“${one.trait}”`, difference: one.adds }, weights, given, "others")),
       ),
       note ? h("p", { class: "muted small" }, `${given}: ${note}.`) : null,
     );
   }
 
-  #bar({ name, difference, ...sides }, largest, given, right) {
-    const digits = Math.min(Math.max(2 - Math.floor(Math.log10(largest)), 0), 6);
+  #bar({ name, difference, ...sides }, { largest, total }, given, right) {
     const side = difference >= 0 ? "plus" : "minus";
     const stripe = h("span", { class: `stripe ${side}`, "aria-hidden": "true" });
     stripe.style.setProperty("--part", String(Math.abs(difference) / largest));
@@ -271,7 +284,7 @@ export class CardPanel {
       { "data-difference": difference },
       h("span", { class: "name" }, name),
       h("span", { class: "track" }, stripe),
-      h("span", { class: "number" }, signed(difference, digits)),
+      h("span", { class: "number" }, likely(Math.abs(difference) / total)),
       h("span", { class: "unseen" }, ` for ${difference >= 0 ? given : right}`),
       who ? h("span", { class: "who muted" }, who) : null,
     );

@@ -1,7 +1,7 @@
 // The classes: their list, one class with its sliders, and the form of a new one.
 
 import {
-  counted, endsOf, fill, h, hint, moved, newId, percent, say, short, sliderRange, spoken, whole,
+  counted, endsOf, figureOf, fill, h, hint, moved, newId, percent, say, sliderRange, spoken, whole,
 } from "./dom.js";
 import { dressTile, drawFace, makeTile } from "./samples.js";
 
@@ -337,12 +337,18 @@ export class ClassPanel {
       onchange: () => this.#moved(dimension.index, Number(input.value), true),
     });
     input.value = String(value);
-    const output = h("output", { for: id }, short(value));
+    const output = h("output", { for: id });
     const ends = input.disabled ? ["the same in all trained classes", ""] : endsOf(dimension);
     const [low, high] = ends.map((text) => h("span", { class: "end", "aria-hidden": "true", title: text }, text));
     const named = input.disabled || !dimension.either;
-    const between = h("span", { class: named ? "between named" : "between" }, named ? [input, low, high] : [low, input, high]);
-    const line = h("div", { class: "slider" }, h("label", { for: id }, dimension.name), between, output);
+    const line = h(
+      "div",
+      { class: "slider" },
+      h("label", { for: id }, dimension.name),
+      h("span", { class: "between" }, named ? input : [low, input, high]),
+      output,
+      named ? h("span", { class: "ends" }, low, high) : null,
+    );
     this.sliders.set(dimension.index, { input, output, line, name: dimension.name });
     this.#mark(dimension.index, value);
     return line;
@@ -368,9 +374,10 @@ export class ClassPanel {
 
   // Values outside of what the training has seen are marked, not refused.
   #mark(index, value) {
-    const { low, high } = this.studio.state.dimensions[index];
+    const dimension = this.studio.state.dimensions[index];
+    const { low, high } = dimension;
     const { output, line } = this.sliders.get(index);
-    output.textContent = short(value);
+    output.textContent = figureOf(dimension, value);
     line.classList.toggle("outside", value < low - 1e-9 || value > high + 1e-9);
   }
 
@@ -472,7 +479,8 @@ function resultOf(c, studio) {
   const answered = c.answered ?? 0;
   if (!c.count) return h("p", { class: "muted" }, `Given as the answer to ${counted(answered, "picture")}.`);
   const change = studio.view.selection ? "" : moved(c.accuracy, studio.earlier?.classes.get(c.id));
-  const wrong = answered - c.right;
+  const [wrong, open] = calledSo(c.id, studio);
+  const others = studio.view.scope === "new" ? ["new class", "new classes"] : ["class", "classes"];
   const often = c.right < c.count ? mistakenFor(c.id, studio) : null;
   return [
     h(
@@ -485,12 +493,24 @@ function resultOf(c, studio) {
     h(
       "p",
       { class: "muted small" },
-      wrong === 0 ? say("No picture of another class is called so. ") : null,
-      wrong === 1 ? say("1 picture of another class is called so too. ") : null,
-      wrong > 1 ? `${counted(wrong, "picture")} of other classes are called so too. ` : null,
+      wrong === 0 ? say(`No picture of another ${others[0]} is called so. `) : null,
+      wrong === 1 ? say(`1 picture of another ${others[0]} is called so too. `) : null,
+      wrong > 1 ? `${counted(wrong, "picture")} of other ${others[1]} are called so too. ` : null,
+      open ? `${counted(open, "picture")} of classes not described yet ${open === 1 ? "is" : "are"} called so. ` : null,
       often ? `Most often taken for ${often}.` : null,
     ),
   ];
+}
+
+/** How many samples of other classes, and of classes not described, get an answer: as the map counts. */
+function calledSo(id, studio) {
+  let [wrong, open] = [0, 0];
+  for (const i of studio.rows()) {
+    if (studio.answers.answer[i] !== id || studio.labels.truth[i] === id) continue;
+    if (studio.knownTruth(i) < 0) open++;
+    else wrong++;
+  }
+  return [wrong, open];
 }
 
 /** What the test pictures of a class are taken for most often, if they are not recognized. */

@@ -149,6 +149,10 @@ export function sliderRange({ low, high }, value) {
   return { min: low - steps(low - value) * step, max: high + steps(value - high) * step, step };
 }
 
+/** A value of a trait: of one that a class has or has not, how much of it, else the number itself. */
+export const figureOf = ({ either, low, high }, value) =>
+  either && low === 0 && high === 1 ? percent(value) : short(value);
+
 /** What the ends of the slider of a trait are called: yes and no, or the classes that are there. */
 export function endsOf({ either, least, most }) {
   return either ? ["no", "yes"] : [`least: ${least}`, `most: ${most}`];

@@ -158,7 +158,7 @@ function relabel() {
 
 function showHelp() {
   const texts = studio.state?.data?.unit === "text";
-  const near = texts ? "rest on a point to read it" : "near enough, the points are pictures";
+  const near = texts ? "rest on a point to read it" : studio.state?.data?.pictures ? "near enough, the points are pictures" : "rest on a point to see its name";
   fill(
     details.help,
     h("h2", {}, "How to look"),

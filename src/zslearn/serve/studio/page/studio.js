@@ -42,6 +42,8 @@ export class Studio extends EventTarget {
     await this.#loadState();
     if (!this.state.ready) return;
     const [answers] = await Promise.all([getPacked("answers"), this.#loadLabels()]);
+    // What the program has learned meanwhile, or another tab has done, is no effect of an edit here.
+    this.settled = this.before = null;
     this.#take(answers);
     this.#settle();
   }

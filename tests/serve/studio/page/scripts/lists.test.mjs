@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bars, whoHas } from "../../../../../src/zslearn/serve/studio/page/card.js";
+import { bars, weighed, whoHas } from "../../../../../src/zslearn/serve/studio/page/card.js";
 import { grouped, mistakenFor, suggestion, surest, withWord } from "../../../../../src/zslearn/serve/studio/page/classes.js";
 import { makeScale, nearestIndex, nearestValue, ticks } from "../../../../../src/zslearn/serve/studio/page/curve.js";
 import {
-  alike, counted, endsOf, inWords, moved, percent, short, signed, sliderRange, spoken,
+  alike, counted, endsOf, figureOf, inWords, moved, percent, short, signed, sliderRange, spoken,
 } from "../../../../../src/zslearn/serve/studio/page/dom.js";
 import { timeLeft } from "../../../../../src/zslearn/serve/studio/page/frame.js";
 import { agreement } from "../../../../../src/zslearn/serve/studio/page/method.js";
@@ -206,6 +206,16 @@ test("which of two classes has a trait is said in a few words", () => {
   assert.equal(whoHas({ given_has: true, right_has: false }, "zebra", "cow"), "zebra has it, cow lacks it");
   assert.equal(whoHas({ given_has: false, right_has: false }, "zebra", "cow"), "both lack it");
   assert.equal(whoHas({ given_has: null }, "zebra", "cow"), "");
+});
+
+test("bars are shares of all that is weighed, and a trait that is there or not is a share too", () => {
+  const found = weighed([{ difference: 3 }, { difference: -1 }]);
+  assert.deepEqual([found.largest, found.total, found.favor], [3, 4, 0.75]);
+  assert.equal(found.figure(-1), "−1.00");
+  assert.equal(weighed([]).favor, 0);
+  assert.equal(figureOf({ either: true, low: 0, high: 1 }, 0.133), "13 %");
+  assert.equal(figureOf({ either: false, low: 0, high: 1 }, 0.133), "0.133");
+  assert.equal(figureOf({ either: true, low: -1, high: 1 }, 1), "1");
 });
 
 test("what a class is mistaken for most is counted on test pictures", () => {
