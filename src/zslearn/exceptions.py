@@ -20,6 +20,10 @@ class ZslearnWarning(UserWarning):
     """A result that is computed but should not be trusted as it is."""
 
 
+class UncalibratedWarning(ZslearnWarning):
+    """Seen and unseen classes compete, and nothing keeps the seen ones from winning."""
+
+
 class InvalidInputError(ZslearnError, ValueError):
     """A value, shape or file content that cannot be used."""
 

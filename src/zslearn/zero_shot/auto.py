@@ -293,6 +293,12 @@ class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
         self.estimator_.add_classes(new)
         return self
 
+    def remove_classes(self, names: Sequence[Any]) -> AutoZeroShotClassifier:
+        """Take classes without training samples back. See `ZeroShotClassifier`."""
+        check_is_fitted(self)
+        self.estimator_.remove_classes(names)
+        return self
+
     def _with_table(self, signatures: Signatures) -> AutoZeroShotClassifier:
         twin = copy.copy(self)
         inner = self.estimator_.with_signatures(signatures)

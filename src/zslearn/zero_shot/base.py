@@ -38,6 +38,7 @@ from zslearn.exceptions import (
     InvalidInputError,
     InvalidTypeError,
     TransductiveBatchError,
+    UncalibratedWarning,
     UnknownClassError,
     ZslearnWarning,
 )
@@ -179,7 +180,9 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return self._live(candidates).predict(X, reject=reject, reject_label=reject_label)
+        recognizer = self._live(candidates)
+        self._warn_if_biased(candidates)
+        return recognizer.predict(X, reject=reject, reject_label=reject_label)
 
     def predict_top_k(self, X: Any, k: int = 5, candidates: Sequence[Any] | None = None) -> NDArray:
         """Return the k best classes of each sample, best first, ties in candidate order.
@@ -197,7 +200,9 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, k)
         """
-        return self._live(candidates).rank(X, k).names
+        recognizer = self._live(candidates)
+        self._warn_if_biased(candidates)
+        return recognizer.rank(X, k).names
 
     def decision_function(self, X: Any, candidates: Sequence[Any] | None = None) -> NDArray:
         """Return the score of each candidate; larger is better.
@@ -235,7 +240,9 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_candidates)
             Rows sum to one.
         """
-        return self._live(candidates).probabilities(X)
+        recognizer = self._live(candidates)
+        self._warn_if_biased(candidates)
+        return recognizer.probabilities(X)
 
     def recognizer(self, candidates: Sequence[Any] | None = None) -> Recognizer:
         """Return an immutable answerer with the candidates prepared once.
@@ -385,6 +392,37 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
             self.__dict__["signatures_"] = self.signatures_.append(rows)
         return self
 
+    def remove_classes(self, names: Sequence[Any]) -> Self:
+        """Take classes back, as if they had never been added; nothing is fitted again.
+
+        Parameters
+        ----------
+        names : sequence of class names
+            Classes without training samples. Others stay known; leave them out of ``candidates=``
+            where they cannot be right.
+
+        Returns
+        -------
+        ZeroShotClassifier
+            The classifier itself.
+        """
+        check_is_fitted(self)
+        if isinstance(names, str):
+            raise InvalidTypeError(f"names must be a list of class names; got {names!r}.")
+        removed = np.array(unmasked(names, "names"))
+        self._check_known(removed, "Correct the name.")
+        trained = [name for name in removed.tolist() if name in set(self.seen_classes_.tolist())]
+        if trained:
+            raise InvalidInputError(
+                f"class {trained[0]!s} has training samples, so it stays known; leave it out of "
+                "candidates= where it cannot be right."
+            )
+        with _growing:
+            changed = vars(self._with_table(self.signatures_.drop(removed.tolist())))
+            # In one step, so that a reader in another thread never sees half of it.
+            self.__dict__.update({k: v for k, v in changed.items() if v is not vars(self).get(k)})
+        return self
+
     def with_signatures(self, signatures: Signatures) -> Self:
         """Return a fitted copy that answers with the classes of another table.
 
@@ -473,6 +511,21 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
                 stacklevel=3,
             )
         return setting
+
+    def _warn_if_biased(self, candidates: Sequence[Any] | None) -> None:
+        """Warn where all classes compete and nothing was learned about seen ones winning."""
+        among_all = candidates is None or (isinstance(candidates, str) and candidates == "all")
+        if self.calibration is not UNCALIBRATED or not among_all:
+            return
+        if len(self.classes_) > len(self.seen_classes_):
+            name = type(self).__name__
+            warnings.warn(
+                f"{name} is not calibrated: where seen and unseen classes compete, seen ones win "
+                f'too often. Fit CalibratedStacking({name}(...)), or pass candidates="unseen" '
+                "where only unseen classes can be right.",
+                UncalibratedWarning,
+                stacklevel=3,
+            )
 
     def _live(self, candidates: Sequence[Any] | None = None, *, copied: bool = False) -> Recognizer:
         """Return a recognizer, for one call with the arrays of the classifier, or with copies."""

@@ -314,6 +314,12 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
         self._classifier.add_classes(new)
         return self
 
+    def remove_classes(self, names: Sequence[Any]) -> CalibratedStacking:
+        """Take classes without training samples back. See `ZeroShotClassifier`."""
+        check_is_fitted(self)
+        self._classifier.remove_classes(names)
+        return self
+
     def _with_table(self, signatures: Signatures) -> CalibratedStacking:
         twin = copy.copy(self)
         inner = self._classifier.with_signatures(signatures)
