@@ -33,6 +33,11 @@ $ zslearn predict model.zsl new.csv --unseen-only --top 3
 Tables go to standard output, progress to standard error; `--json` prints JSON and nothing else on
 standard output. Exit codes: 0 all went well, 1 an error (one line says which), 2 wrong usage,
 130 interrupted.
+
+Names of commands and options are completed in the shell after
+`eval "$(_ZSLEARN_COMPLETE=bash_source zslearn)"` in `~/.bashrc`, with `zsh_source` in `~/.zshrc`, and
+`_ZSLEARN_COMPLETE=fish_source zslearn | source` for fish. `zslearn --version --verbose` prints what
+the report of a fault needs.
 """
 
 

@@ -7,6 +7,7 @@ import importlib
 import io
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,14 +26,29 @@ class LazyGroup(click.Group):
 
     Parameters
     ----------
-    commands_at : dict of str to str
-        ``{command: "module:attribute"}``. Command modules import scikit-learn only when they run,
-        so that help is instant.
+    commands_at : dict of str to dict
+        ``{title: {command: "module:attribute"}}``; help lists the commands under these titles.
+        Command modules import scikit-learn only when they run, so that help is instant.
     """
 
-    def __init__(self, *args: Any, commands_at: dict[str, str] | None = None, **kwargs: Any):
+    def __init__(
+        self, *args: Any, commands_at: dict[str, dict[str, str]] | None = None, **kwargs: Any
+    ):
         super().__init__(*args, **kwargs)
-        self._commands_at = commands_at or {}
+        self._titled = commands_at or {}
+        self._commands_at = {
+            name: place for group in self._titled.values() for name, place in group.items()
+        }
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by what they are for."""
+        width = formatter.width - 6 - max(map(len, self._commands_at), default=0)
+        for title, group in self._titled.items():
+            found = [(name, self.get_command(ctx, name)) for name in group]
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, one.get_short_help_str(width)) for name, one in found if one]
+                )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order they were given."""
@@ -103,46 +119,83 @@ def warnings_as_lines(prefix: str = "") -> Iterator[None]:
                 click.echo(f"Warning: {prefix}{message}", err=True)
 
 
+# What people do, in the order in which they do it.
+START = """\
+Recognize classes you have no training examples of.
+
+See it on animals:          zslearn demo
+Your pictures or texts:     zslearn fit photos --signatures classes.csv --save model.zsl
+                            zslearn predict model.zsl new.jpg
+On a page in the browser:   zslearn studio photos --signatures classes.csv
+
+zslearn --help lists all commands, zslearn COMMAND --help explains one."""
 EPILOG = """\b
 Examples:
   zslearn demo
+  zslearn fit photos --signatures classes.csv --save model.zsl
+  zslearn predict model.zsl new.jpg --top 3
   zslearn evaluate xlsa17/CUB --method sae,eszsl
   zslearn describe classes.txt --out classes.csv
-  zslearn fit --features X.csv --labels y.csv --signatures classes.csv --save model.zsl
-  zslearn predict model.zsl new.csv --top 3
 """
 
 
 @click.group(
     cls=LazyGroup,
     commands_at={
-        "demo": "zslearn.cli.demo:demo",
-        "data": "zslearn.cli.data:data",
-        "describe": "zslearn.cli.describe:describe",
-        "features": "zslearn.cli.features:features",
-        "advise": "zslearn.cli.advise:advise",
-        "fit": "zslearn.cli.fit:fit",
-        "predict": "zslearn.cli.predict:predict",
-        "teach": "zslearn.cli.teach:teach",
-        "suggest": "zslearn.cli.teach:suggest",
-        "serve": "zslearn.cli.serve:serve",
-        "studio": "zslearn.cli.serve:studio",
-        "evaluate": "zslearn.cli.evaluate:evaluate",
-        "methods": "zslearn.cli.methods:methods",
-        "segment": "zslearn.cli.segment:segment",
-        "cluster": "zslearn.cli.cluster:cluster",
-        "reproduce": "zslearn.cli.reproduce:reproduce",
+        "Use": {
+            "demo": "zslearn.cli.demo:demo",
+            "fit": "zslearn.cli.fit:fit",
+            "predict": "zslearn.cli.predict:predict",
+            "teach": "zslearn.cli.teach:teach",
+            "suggest": "zslearn.cli.teach:suggest",
+            "studio": "zslearn.cli.serve:studio",
+            "serve": "zslearn.cli.serve:serve",
+        },
+        "Prepare": {
+            "features": "zslearn.cli.features:features",
+            "describe": "zslearn.cli.describe:describe",
+            "data": "zslearn.cli.data:data",
+        },
+        "Measure": {
+            "evaluate": "zslearn.cli.evaluate:evaluate",
+            "advise": "zslearn.cli.advise:advise",
+            "methods": "zslearn.cli.methods:methods",
+        },
+        "The paper": {
+            "reproduce": "zslearn.cli.reproduce:reproduce",
+            "cluster": "zslearn.cli.cluster:cluster",
+            "segment": "zslearn.cli.segment:segment",
+        },
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=EPILOG,
+    invoke_without_command=True,
 )
-@click.version_option(__version__, prog_name="zslearn")
-def cli() -> None:
+@click.option("--version", "shows_version", is_flag=True, help="Show the version and exit.")
+@click.option(
+    "--verbose",
+    is_flag=True,
+    help="With --version: all packages and BLAS, for a report of a fault.",
+)
+@click.pass_context
+def cli(context: click.Context, /, shows_version: bool, verbose: bool) -> None:
     """Recognize classes you have no training examples of.
 
     Tables go to standard output, progress to standard error. Exit codes: 0 all went well, 1 an
     error, 2 wrong usage, 130 interrupted.
     """
+    if shows_version:
+        if verbose:
+            from zslearn.cli.environment import describe_environment
+
+            click.echo(describe_environment())
+        else:
+            click.echo(f"zslearn, version {__version__}")
+        context.exit()
+    if verbose:
+        raise click.UsageError("--verbose goes with --version")
+    if context.invoked_subcommand is None:
+        click.echo(START)
 
 
 def main() -> None:
@@ -153,6 +206,14 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     try:
         cli(prog_name="zslearn")
+    except Exception:
+        traceback.print_exc()
+        click.echo(
+            "This is a fault of zslearn. Please report it with the lines above and the output of "
+            "zslearn --version --verbose.",
+            err=True,
+        )
+        sys.exit(1)
     except SystemExit as end:
         if end.code != INTERRUPTED:
             raise
