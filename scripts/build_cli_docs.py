@@ -35,9 +35,9 @@ standard output. Exit codes: 0 all went well, 1 an error (one line says which), 
 130 interrupted.
 
 Names of commands and options are completed in the shell after
-`eval "$(_ZSLEARN_COMPLETE=bash_source zslearn)"` in `~/.bashrc`, with `zsh_source` in `~/.zshrc`, and
-`_ZSLEARN_COMPLETE=fish_source zslearn | source` for fish. `zslearn --version --verbose` prints what
-the report of a fault needs.
+`eval "$(_ZSLEARN_COMPLETE=bash_source zslearn)"` in `~/.bashrc`, with `zsh_source` in `~/.zshrc`,
+and `_ZSLEARN_COMPLETE=fish_source zslearn | source` for fish. `zslearn --version --verbose` prints
+what the report of a fault needs.
 """
 
 
