@@ -187,9 +187,9 @@ def test_reasons_that_are_absences_say_so(run, photos, store):
 
 def test_numbered_dimensions_are_no_reasons(run, picture_model, photos):
     model = load(picture_model)
-    table = model.signatures_
+    inner, table = model.estimator_, model.signatures_
     numbered = [f"minilm{i}" for i in range(table.n_dimensions)]
-    model.signatures = model.signatures_ = Signatures(table.names, table.vectors, numbered)
+    inner.signatures = inner.signatures_ = Signatures(table.names, table.vectors, numbered)
     save(model, photos / "numbered.zsl")
     picture = next((photos / "new").rglob("*.png"))
     result = run("predict", photos / "numbered.zsl", picture)
@@ -200,7 +200,7 @@ def test_numbered_dimensions_are_no_reasons(run, picture_model, photos):
     assert set(facts[0]) == {"sample", "class", "score"}
     # Beside named ones the numbered ones are left out.
     mixed = [*table.dimensions[:-2], "minilm0", "minilm1"]
-    model.signatures = model.signatures_ = Signatures(table.names, table.vectors, mixed)
+    inner.signatures = inner.signatures_ = Signatures(table.names, table.vectors, mixed)
     save(model, photos / "mixed.zsl")
     facts = json.loads(run("predict", photos / "mixed.zsl", picture, "--json").stdout)
     assert facts[0]["because"]

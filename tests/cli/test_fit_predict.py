@@ -10,9 +10,10 @@ import pytest
 
 from zslearn.cli.method_options import default_method
 from zslearn.datasets import load_features, load_imagenet, make_imagenet_like, make_zero_shot
+from zslearn.exceptions import InvalidInputError
 from zslearn.persistence import load, save
 from zslearn.signatures import Signatures
-from zslearn.zero_shot import AutoZeroShotClassifier, SAEClassifier
+from zslearn.zero_shot import AutoZeroShotClassifier, CalibratedStacking, SAEClassifier
 
 
 def test_two_commands_of_the_program_go_from_own_files_to_predictions(program, own):
@@ -44,7 +45,7 @@ def test_fit_reports_what_it_learned_from(run, own, own_arguments):
 
 
 def test_features_of_nobody_knows_what_are_judged_by_default(run, own, own_arguments):
-    result = run("fit", *own_arguments, "--save", own / "m.zsl", "--calibrate")
+    result = run("fit", *own_arguments, "--save", own / "m.zsl")
     assert result.exit_code == 0, result.output
     assert "Fitting auto (which chooses one on held-out classes; --method takes" in result.stderr
     assert "expected accuracy" in result.stdout
@@ -89,12 +90,14 @@ def test_fit_takes_methods_and_parameters(run, own, own_arguments):
     options = ["--method", "sae", "-P", "lam=2.5", "-P", "direction=encode", "-P", "lams=null"]
     assert run("fit", *own_arguments, "--save", own / "m.zsl", *options).exit_code == 0
     model = load(own / "m.zsl")
-    assert (model.lam, model.direction, model.lams) == (2.5, "encode", None)
+    assert isinstance(model, CalibratedStacking)
+    inner = model.estimator_
+    assert (inner.lam, inner.direction, inner.lams) == (2.5, "encode", None)
 
 
 def test_a_calibrated_model_answers_more_unseen_classes(run, own, own_arguments):
     method = ["--method", "prototype-regression"]
-    for name, options in {"plain": [], "calibrated": ["--calibrate"]}.items():
+    for name, options in {"plain": ["--no-calibrate"], "calibrated": []}.items():
         assert run("fit", *own_arguments, *method, "--save", own / name, *options).exit_code == 0
     calibrated = load(own / "calibrated")
     assert calibrated.gamma_ > 0
@@ -104,9 +107,55 @@ def test_a_calibrated_model_answers_more_unseen_classes(run, own, own_arguments)
     assert sum(unseen) >= sum(plain)
 
 
+def test_calibration_is_the_default_and_its_flag_has_two_halves(run, own, own_arguments):
+    method, files = ["--method", "sae"], {}
+    for name, options in {"a": [], "b": ["--calibrate"], "c": ["--no-calibrate"]}.items():
+        result = run("fit", *own_arguments, *method, *options, "--save", own / name, "--json")
+        facts = json.loads(result.stdout)
+        assert facts["calibrated"] == ("expected_accuracy" in facts) == (name != "c")
+        assert "lam" in facts["chosen"]
+        assert ("gamma" in facts["chosen"]) == (name != "c")
+        files[name] = (own / name).read_bytes()
+    assert files["a"] == files["b"] != files["c"]
+    assert isinstance(load(own / "c"), SAEClassifier)
+
+
+def test_what_cannot_be_calibrated_is_fitted_plainly_and_says_what_follows(
+    run, own, own_arguments, monkeypatch
+):
+    few = pd.read_csv(own / "y.csv")["label"].isin(["seen0", "seen1", "seen2"])
+    pd.read_csv(own / "X.csv")[few].to_csv(own / "few.csv", index=False)
+    pd.read_csv(own / "y.csv")[few].to_csv(own / "few_y.csv", index=False)
+    arguments = ["--features", own / "few.csv", "--labels", own / "few_y.csv"]
+    arguments += ["--signatures", own / "classes.csv", "--method", "sae", "-P", "lam=1"]
+    result = run("fit", *arguments, "--save", own / "m.zsl")
+    assert result.exit_code == 0, result.output
+    assert "Not calibrated: 3 seen classes are too few" in result.output
+    assert "zslearn predict --unseen-only is sound" in result.output
+    assert isinstance(load(own / "m.zsl"), SAEClassifier)
+
+    def refuse(self, X, y):
+        raise InvalidInputError("it needs more.")
+
+    monkeypatch.setattr(CalibratedStacking, "fit", refuse)
+    result = run("fit", *own_arguments, "--method", "sae", "--save", own / "m.zsl")
+    assert result.exit_code == 0, result.output
+    assert "Not calibrated: SAEClassifier cannot be (it needs more.)" in result.output
+    explicit = run("fit", *own_arguments, "--method", "sae", "--calibrate", "--save", own / "n.zsl")
+    assert (explicit.exit_code, (own / "n.zsl").exists()) == (1, False)
+
+
+def test_without_unseen_classes_there_is_nothing_to_calibrate(run, own, own_arguments):
+    frame = pd.read_csv(own / "classes.csv")
+    frame[~frame["class"].str.startswith("unseen")].to_csv(own / "classes.csv", index=False)
+    result = run("fit", *own_arguments, "--method", "sae", "--save", own / "m.zsl")
+    assert "Not calibrated" not in result.output
+    assert isinstance(load(own / "m.zsl"), SAEClassifier)
+
+
 def test_samples_of_no_class_get_the_label_of_the_user(run, refused, own, own_arguments):
     method = ["--method", "prototype-regression"]
-    for name, options in {"plain": [], "calibrated": ["--calibrate"]}.items():
+    for name, options in {"plain": ["--no-calibrate"], "calibrated": []}.items():
         assert run("fit", *own_arguments, *method, "--save", own / name, *options).exit_code == 0
     asked = ["predict", own / "calibrated", own / "new.csv", "--json"]
     plain, found = (
@@ -479,12 +528,13 @@ def test_a_column_that_a_model_learned_from_stays_a_feature(run, own, own_argume
 
 def test_new_classes_are_matched_by_the_names_of_their_columns(run, model, own, refused):
     classes = pd.read_csv(own / "classes.csv")
-    more = classes.iloc[:1].assign(**{"class": "okapi"})
+    unseen = classes[classes["class"] == "unseen0"]  # seen ones have a bias of their own
+    more = unseen.assign(**{"class": "okapi"})
     more[["class", *reversed(more.columns[1:])]].to_csv(own / "more.csv", index=False)
     arguments = ["predict", model, own / "new.csv", "--candidates", "okapi", "--json"]
     result = run(*arguments, "--add-classes", own / "more.csv")
     scores = [row["score"] for row in json.loads(result.stdout)]
-    arguments[4] = str(classes["class"][0])
+    arguments[4] = "unseen0"
     assert scores == [row["score"] for row in json.loads(run(*arguments).stdout)]
     first = more.columns[1]
     more.drop(columns=first).to_csv(own / "more.csv", index=False)

@@ -62,7 +62,7 @@ def test_the_program_teaches_a_saved_model(program, model, labeled, own):
 def load_again(own, model):
     """Fit what the program fitted, without what was taught."""
     twin = load(model)
-    for name in twin.evidence_.names.tolist():
+    for name in twin.estimator_.evidence_.names.tolist():
         twin.forget(name)
     return twin
 
@@ -74,7 +74,7 @@ def test_a_copy_is_written_and_labels_may_be_a_file(run, model, own):
     assert "training samples" in result.stdout
     assert "48 samples added; a description counts as" in result.stderr
     assert model.read_bytes() == before
-    assert load(own / "b.zsl").evidence_.weights.sum() == 48
+    assert load(own / "b.zsl").estimator_.evidence_.weights.sum() == 48
 
 
 def test_a_class_that_nobody_described_is_learned_by_its_samples(run, model, labeled):

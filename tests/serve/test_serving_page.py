@@ -37,7 +37,6 @@ def test_every_curl_of_the_page_is_answered(tmp_path, monkeypatch):
 def test_every_flag_of_the_page_exists():
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", PAGE)) - {
         "--save",  # of zslearn fit
-        "--calibrate",
         "--help",
         "--data-binary",
     }

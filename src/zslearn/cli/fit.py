@@ -13,7 +13,7 @@ from zslearn.cli.data_options import remember_columns, source_of, source_options
 from zslearn.cli.main import warnings_as_lines
 from zslearn.cli.method_options import AUTO, DEFAULT_METHOD, default_method, set_parameters
 from zslearn.cli.output import check_target, echo_json, expectation_of, format_table
-from zslearn.exceptions import user_data
+from zslearn.exceptions import ZslearnError, user_data
 from zslearn.zero_shot.registry import RECOMMENDED
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from zslearn.zero_shot import ZeroShotClassifier
 
 REASONS = {RECOMMENDED: "what we recommend first", AUTO: "which chooses one on held-out classes"}
+UNCALIBRATED = (
+    "Among all classes it prefers the seen ones, and its scores are no probabilities; "
+    "zslearn predict --unseen-only is sound."
+)
 EPILOG = """\b
 Examples:
   zslearn fit --features X.csv --labels y.csv --signatures classes.csv --save model.zsl
@@ -48,10 +52,11 @@ Examples:
     help="A parameter of the method, e.g. lam=0.5; may be repeated.",
 )
 @click.option(
-    "--calibrate",
-    is_flag=True,
-    help="Learn a bias against seen classes as well, for predicting among all classes, and when "
-    "to reject, for zslearn predict --reject.",
+    "--calibrate/--no-calibrate",
+    default=None,
+    help="Whether to hold out seen classes to learn how far the model prefers them, how sure an "
+    "answer is, when to reject it and what to expect. Default: wherever the table has classes "
+    "without samples and the fit takes all samples at once.",
 )
 @click.option(
     "--dask",
@@ -70,7 +75,7 @@ Examples:
 def fit(
     method: str | None,
     params: tuple[str, ...],
-    calibrate: bool,
+    calibrate: bool | None,
     cluster: str | None,
     checkpoint: str | None,
     target: str,
@@ -83,7 +88,8 @@ def fit(
     made by zslearn features with --signatures or --classes, or three files of yours: features,
     labels and a table of class signatures. Classes of that table without samples are the unseen
     ones, which the model will recognize all the same. Free parameters such as λ are chosen by
-    holding out seen classes.
+    holding out seen classes, and so is all that makes answers among seen and unseen classes fair
+    and their probabilities honest.
     """
     from zslearn.encoders import remember_encoder
     from zslearn.persistence import check_savable, save
@@ -94,14 +100,14 @@ def fit(
     chosen = method is not None
     if method is None:
         method = default_method(dataset, in_memory=cluster is None and checkpoint is None)
-    model = _classifier(method, dataset, params, calibrate)
+    model = _classifier(method, dataset, params)
     check_savable(model)
     rows = source.training_rows(dataset)
     hint = "" if chosen else f" ({REASONS[method]}; --method takes others)"
     click.echo(f"Fitting {method}{hint} on {len(rows)} samples ...", err=True)
     start = perf_counter()
     with user_data(), warnings_as_lines():
-        _fit(model, dataset, rows, cluster, checkpoint)
+        model = _fitted(model, dataset, rows, calibrate, cluster, checkpoint)
     remember_columns(model, dataset.extra.get("feature_columns", ()))
     facts = _facts(model, method, len(rows), perf_counter() - start)
     expected = expectation_of(model)
@@ -117,6 +123,54 @@ def fit(
         click.echo(format_table(shown, {"fact": "model", "value": ""}))
 
 
+def _fitted(
+    model: ZeroShotClassifier,
+    dataset: ZeroShotDataset,
+    rows: Any,
+    calibrate: bool | None,
+    cluster: str | None,
+    checkpoint: str | None,
+) -> ZeroShotClassifier:
+    """Fit a classifier, calibrated where that is wanted and can be done."""
+    from zslearn.zero_shot import AutoZeroShotClassifier, CalibratedStacking
+
+    # What auto chooses is calibrated on the same folds.
+    if calibrate is False or isinstance(model, AutoZeroShotClassifier):
+        _fit(model, dataset, rows, cluster, checkpoint)
+        return model
+    stack, reason = CalibratedStacking(model), None
+    if calibrate:
+        _fit(stack, dataset, rows, cluster, checkpoint)
+        return stack
+    if cluster is not None or checkpoint is not None or _stays_on_disk(model, dataset):
+        reason = "a fit block by block holds out no classes"
+    elif not set(dataset.signatures.names.tolist()).difference(dataset.y[rows].tolist()):
+        _fit(model, dataset, rows, None, None)
+        return model
+    else:
+        try:
+            _fit(stack, dataset, rows, None, None)
+        except ZslearnError as error:
+            reason = f"{model.__class__.__name__} cannot be ({error})"
+        else:
+            if stack.ranks_:
+                return stack
+            reason = f"{len(stack.seen_classes_)} seen classes are too few to hold some out"
+    # A mistake in the data is found again here, and said without a word about calibration.
+    _fit(model, dataset, rows, cluster, checkpoint)
+    click.echo(f"Not calibrated: {reason}. {UNCALIBRATED}", err=True)
+    return model
+
+
+def _stays_on_disk(model: ZeroShotClassifier, dataset: ZeroShotDataset) -> bool:
+    """Say whether the samples are read block by block."""
+    import numpy as np
+
+    from zslearn.core.learner import MomentLearner
+
+    return isinstance(dataset.X, np.memmap) and isinstance(model, MomentLearner)
+
+
 def _fit(
     model: ZeroShotClassifier,
     dataset: ZeroShotDataset,
@@ -125,12 +179,7 @@ def _fit(
     checkpoint: str | None,
 ) -> None:
     """Fit in memory, block by block from a file, or on a cluster."""
-    import numpy as np
-
-    from zslearn.core.learner import MomentLearner
-
-    on_disk = isinstance(dataset.X, np.memmap) and isinstance(model, MomentLearner)
-    if cluster is None and not on_disk:
+    if cluster is None and not _stays_on_disk(model, dataset):
         if checkpoint is not None:
             raise click.UsageError(
                 "--checkpoint is for data sets whose features stay on disk (a folder with X.npy, "
@@ -149,27 +198,31 @@ def _fit(
 
 
 def _classifier(
-    method: str, dataset: ZeroShotDataset, params: tuple[str, ...], calibrate: bool
+    method: str, dataset: ZeroShotDataset, params: tuple[str, ...]
 ) -> ZeroShotClassifier:
     """Return the unfitted method with the user's parameters."""
-    from zslearn.zero_shot import CalibratedStacking, make_classifier
+    from zslearn.zero_shot import make_classifier
 
     model = make_classifier(method, dataset.signatures)
     set_parameters(model, method, params, hidden=frozenset({"signatures"}))
-    # What auto chooses is calibrated on the same folds.
-    return CalibratedStacking(model) if calibrate and method != AUTO else model
+    return model
 
 
 def _facts(model: ZeroShotClassifier, method: str, n_rows: int, seconds: float) -> dict[str, Any]:
     from zslearn.evaluation.run import chosen_parameters
+    from zslearn.zero_shot import CalibratedStacking
 
+    chosen = chosen_parameters(model)
+    if isinstance(model, CalibratedStacking):
+        chosen = chosen_parameters(model.estimator_) | chosen
     return {
         "method": method,
         "samples": n_rows,
         "features": model.n_features_in_,
         "seen_classes": len(model.seen_classes_),
         "unseen_classes": len(model.classes_) - len(model.seen_classes_),
-        "chosen": chosen_parameters(model),
+        "chosen": chosen,
+        "calibrated": model.recognizer().is_calibrated,
         "fit_seconds": round(seconds, 3),
     }
 

@@ -278,7 +278,7 @@ Examples:
 @click.option(
     "--reject",
     metavar="LABEL",
-    help="Answer LABEL where a sample seems to belong to no class; for models of fit --calibrate.",
+    help="Answer LABEL where a sample seems to belong to no class; for calibrated models.",
 )
 @click.option(
     "--adapt",

@@ -100,8 +100,9 @@ def teachable(classifier: Any, path: str) -> Teachable:
     from zslearn.zero_shot.teaching import Teachable
 
     if not isinstance(classifier, Teachable) or not hasattr(classifier, "partial_fit"):
+        method = getattr(classifier, "estimator_", classifier)
         raise InvalidInputError(
-            f"{path} holds a {type(classifier).__name__}, which learns nothing from single samples "
+            f"{path} holds a {type(method).__name__}, which learns nothing from single samples "
             "after the fit; zslearn fit --method prototype-regression makes a model that does."
         )
     return classifier
