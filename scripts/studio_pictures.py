@@ -20,6 +20,9 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
+from zslearn.encoders.pictures import encode_picture
+from zslearn.serve.studio.collection import draw_shape
+
 ROOT = Path(__file__).parents[1]
 PROGRAM = Path(sys.executable).with_name("zslearn")
 
@@ -48,8 +51,32 @@ def tab(page: Page, name: str) -> None:
     page.get_by_role("tab", name=name, exact=True).click()
 
 
+def teach(page: Page, camera: Camera) -> None:
+    """Bring a photograph, and look at what to label next."""
+    tab(page, "Method")
+    page.get_by_label("Prototype regression (ours)", exact=True).check()
+    page.get_by_text("This method has no λ").wait_for()
+    tab(page, "Map")
+    photo = {
+        "name": "my ring.jpg",
+        "mimeType": "image/jpeg",
+        "buffer": encode_picture(draw_shape("small dotted orange ring", 90_001, 220)),
+    }
+    page.locator("input[type=file]").set_input_files([photo])
+    page.locator(".detail.card .sample-name").wait_for()
+    camera.take("drop")
+    page.get_by_role("button", name="Close the details").click()
+    page.get_by_role("button", name="Label these next").click()
+    page.locator(".asked li").first.wait_for()
+    camera.take("label")
+    page.get_by_role("button", name="Close the details").click()
+    tab(page, "Method")
+    page.get_by_label("SAE (decoder)", exact=True).check()
+    page.wait_for_selector("#view-choose .curve .line")
+
+
 def walk(page: Page, camera: Camera) -> None:
-    """Do the six activities and take a picture of each."""
+    """Do the activities and take a picture of each."""
     tab(page, "Method")
     page.get_by_label("SAE (decoder)", exact=True).check()
     page.wait_for_selector("#view-choose .curve .line")
@@ -62,6 +89,7 @@ def walk(page: Page, camera: Camera) -> None:
     page.wait_for_selector(".strip .tile")
     camera.take("describe")
     page.get_by_role("button", name="Close the details").click()
+    teach(page, camera)
     tab(page, "Pictures")
     page.get_by_label("Order").select_option("wrong")
     page.locator("#view-pictures .tile.is-wrong").first.click()
@@ -78,7 +106,7 @@ def walk(page: Page, camera: Camera) -> None:
     tab(page, "Method")
     page.get_by_label("Compare with").select_option("ESZSL")
     page.locator(".versus").wait_for()
-    page.wait_for_timeout(2000)  # the bias is learned, and the table made again
+    page.wait_for_timeout(6000)  # the bias is learned, and the table made again
     page.locator(".versus").evaluate("e => e.scrollIntoView({ block: 'end' })")
     camera.take("choose")
     page.get_by_role("button", name="Save & share").click()

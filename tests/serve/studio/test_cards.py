@@ -50,6 +50,17 @@ def test_bars_sum_to_the_difference_of_the_scores(visitor, method):
     assert best[card["answer"]] == pytest.approx(given, abs=2e-5 * size)
 
 
+@pytest.mark.parametrize("method", ["sae", "prototype-regression"])
+def test_a_card_says_which_class_has_a_trait(visitor, method):
+    visitor.edit("method", method=method)
+    visitor.session.wait()
+    why = visitor.json(f"samples/{wrong_sample(visitor)}")["reasons"]
+    rows = {one["id"]: one["row"] for one in visitor.json("state")["classes"]}
+    for part in why["dimensions"]:
+        for side in ("given", "right"):
+            assert part[f"{side}_has"] == (rows[why[side]][part["index"]] == 1), part
+
+
 def test_an_answer_is_compared_with_any_class(visitor):
     card = visitor.json("samples/5?against=3")
     assert (card["reasons"]["right"], card["reasons"]["given"]) == (3, card["answer"])

@@ -420,7 +420,7 @@ def _compared(whys: Sequence[Any], offsets: list[float], known: tuple[str, ...])
 
 def _has(why: Any, place: int) -> bool | None:
     """Say whether a class has a trait, compared with what its score begins from."""
-    return None if why.deviations is None else bool(why.deviations[place] >= 0)
+    return None if why.deviations is None else bool(why.deviations[place] > 0)
 
 
 def _method(session: Session, name: str) -> dict[str, Any]:

@@ -357,7 +357,8 @@ export class ConfusionView {
       fill(element, h("p", { class: "empty" }, say("The true classes of these pictures are not known.")));
       return;
     }
-    const wrong = mistakes(found.cells);
+    // What nobody has described cannot be answered rightly, so it is no mistake.
+    const wrong = mistakes(found.cells).filter(({ truth: own }) => studio.classes.get(own)?.described);
     fill(
       element,
       h("div", { class: "scroll confusion" }, this.#worst(wrong), this.#table(found)),
@@ -424,10 +425,11 @@ export class ConfusionView {
 
   #row(truth, columns, cells) {
     const total = columns.reduce((sum, c) => sum + (cells.get(`${truth},${c}`)?.length ?? 0), 0);
+    const described = this.studio.classes.get(truth)?.described;
     return h(
       "tr",
       {},
-      h("th", { scope: "row" }, this.studio.nameOf(truth)),
+      h("th", { scope: "row" }, this.studio.nameOf(truth), described ? null : h("span", { class: "muted" }, " (not described)")),
       columns.map((answer) => {
         const rows = cells.get(`${truth},${answer}`);
         if (!rows) return h("td", { class: truth === answer ? "diagonal" : null });
