@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import InvalidInputError
@@ -50,6 +51,41 @@ def test_ready_samples_of_a_calibrated_classifier_keep_the_bias(data):
     for place in (0, -1):
         name = recognizer.names[place]
         np.testing.assert_allclose(recognizer.column(ready, name), scores[:, place], **NEAR)
+
+
+def as_array(X):
+    return X
+
+
+def as_frame(X):
+    return pytest.importorskip("pandas").DataFrame(X, copy=False)
+
+
+@pytest.mark.parametrize("method", ["sae", "sae-encode", "prototype-regression", "ridge-fs"])
+@pytest.mark.parametrize("norm", [None, "l2"])
+@pytest.mark.parametrize("form", [as_array, as_frame, sparse.csr_matrix], ids=lambda f: f.__name__)
+def test_ready_samples_stay_when_the_features_change(data, method, norm, form):
+    clf = make_classifier(method, data.signatures, feature_norm=norm)
+    recognizer = clf.fit(data.X, data.y).recognizer()
+    X = data.X.copy()
+    given = form(X)
+    ready, expected = recognizer.ready(given), recognizer.scores(given)
+    X[:] = np.nan
+    if sparse.issparse(given):
+        given.data[:] = np.nan
+    np.testing.assert_array_equal(recognizer.scores(ready), expected)
+
+
+def test_ready_samples_that_were_rescaled_are_not_copied_again(data, monkeypatch):
+    recognizer = recognizer_of(data, "prototype-regression")
+    kept = []
+    represent = type(recognizer._scorer).represent
+    monkeypatch.setattr(
+        type(recognizer._scorer),
+        "represent",
+        lambda self, rows: kept.append(represent(self, rows)) or kept[-1],
+    )
+    assert recognizer.ready(data.X).queries is kept[0]
 
 
 def test_many_samples_are_made_ready_whole(data, monkeypatch):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from zslearn.core.magnitudes import check_finite
 from zslearn.core.nearest import SCORE_BYTES, best_columns, row_blocks
@@ -155,6 +156,23 @@ def _part(queries: Any, rows: Any) -> Any:
     if isinstance(queries, tuple):
         return tuple(_part(query, rows) for query in queries)
     return queries[rows]
+
+
+def kept_queries(queries: Any, X: Any) -> Any:
+    """Return queries, with a copy in place of every array that lies in the features of the user.
+
+    Methods that neither rescale nor map samples compare the features themselves.
+    """
+    if isinstance(queries, Mapping):
+        return {key: kept_queries(query, X) for key, query in queries.items()}
+    if isinstance(queries, tuple):
+        return tuple(kept_queries(query, X) for query in queries)
+    if sparse.issparse(queries):
+        shared = sparse.issparse(X) and np.may_share_memory(queries.data, X.tocsr().data)
+    else:
+        # Lists of texts and pictures are mapped; frames show the memory that they hold.
+        shared = hasattr(X, "__array__") and np.may_share_memory(queries, np.asarray(X))
+    return queries.copy() if shared else queries
 
 
 def whole_rows(rows: Any) -> Any:

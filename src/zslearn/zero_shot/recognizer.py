@@ -20,7 +20,7 @@ from zslearn.exceptions import (
 from zslearn.metrics.accuracy import checked_k
 from zslearn.signatures import Signatures
 from zslearn.signatures.phrases import Phrases
-from zslearn.zero_shot.candidates import Candidates, ReadySamples, whole_rows
+from zslearn.zero_shot.candidates import Candidates, ReadySamples, kept_queries, whole_rows
 from zslearn.zero_shot.explanation import Explanation, Reason
 from zslearn.zero_shot.inputs import one_row
 from zslearn.zero_shot.scoring import REJECT_LABEL, Calibration, LinearForm, Scorer
@@ -309,10 +309,12 @@ class Recognizer:
         -------
         ReadySamples
             What `rank`, `scores` and `column` take in place of features, here and in every
-            recognizer that comes from this one by `replace`, `without` or `among`.
+            recognizer that comes from this one by `replace`, `without` or `among`. They stay as
+            they are when `X` changes.
         """
         rows = self._scorer.check_rows(X)
-        return ReadySamples(self._scorer, rows.shape, self._scorer.represent(whole_rows(rows)))
+        queries = kept_queries(self._scorer.represent(whole_rows(rows)), X)
+        return ReadySamples(self._scorer, rows.shape, queries)
 
     def column(self, X: Any, name: Any) -> NDArray:
         """Return the scores of one candidate, without computing those of the others.
