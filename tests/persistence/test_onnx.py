@@ -79,6 +79,64 @@ def test_every_method_with_class_vectors_can_be_exported(data, tmp_path, name, c
     assert json.loads(run.get_modelmeta().custom_metadata_map["class_names"])[-1] == "okapi"
 
 
+def refused(model, X):
+    """Which rows the classifier refuses, asked one by one."""
+    found = np.zeros(len(X), dtype=bool)
+    for i, row in enumerate(X):
+        try:
+            model.decision_function(row[None])
+        except ValueError:
+            found[i] = True
+    return found
+
+
+def odd_rows(X):
+    """Rows with NaN, with infinity, of zeros, of extreme size, and whole ones between them."""
+    X = np.repeat(X[:2].astype(np.float32), 5, axis=0)
+    X[1, 0], X[2, -1], X[3, 1] = np.nan, np.inf, -np.inf
+    X[4] = 0
+    X[6] *= np.float32(1e30)
+    X[7] *= np.float32(1e-30)
+    return X
+
+
+@pytest.mark.parametrize("metric", ["cosine", "dot", "euclidean"])
+@pytest.mark.parametrize("direction", ["encode", "decode"])
+@pytest.mark.parametrize("steps", [[], [MinMaxScaler(clip=True)], [Normalizer()]], ids=str)
+def test_a_graph_scores_as_nan_what_the_classifier_refuses(
+    data, tmp_path, metric, direction, steps
+):
+    last = SAEClassifier(data.signatures, lam=0.3, direction=direction, metric=metric)
+    model = make_pipeline(*steps, last).fit(data.X, data.y)
+    export_onnx(model, tmp_path / "m.onnx")
+    # A step of scikit-learn does not take rows of extreme size.
+    X = odd_rows(data.X)[: 5 if steps else None]
+    (scores,) = session(tmp_path / "m.onnx").run(["scores"], {"features": X})
+    wrong = refused(model, X)
+    assert wrong[:4].tolist() == [False, True, True, True]
+    np.testing.assert_array_equal(np.isnan(scores).all(axis=1), wrong)
+    np.testing.assert_array_equal(np.isnan(scores).any(axis=1), wrong)
+    expected = model.decision_function(X[~wrong])
+    np.testing.assert_allclose(scores[~wrong], expected, atol=5e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("metric", ["cosine", "dot", "euclidean"])
+def test_a_graph_without_scaling_scores_as_nan_what_is_not_finite(data, tmp_path, metric):
+    model = SAEClassifier(data.signatures, lam=0.3, feature_norm=None, metric=metric)
+    export_onnx(model.fit(data.X, data.y), tmp_path / "m.onnx")
+    X = odd_rows(data.X)[:5]
+    (scores,) = session(tmp_path / "m.onnx").run(["scores"], {"features": X})
+    np.testing.assert_array_equal(np.isnan(scores).all(axis=1), refused(model, X))
+
+
+def test_a_graph_of_an_ordinary_classifier_takes_rows_of_zeros(data, tmp_path):
+    model = SAEClassifier(lam=0.3).fit(data.X, data.y)
+    export_onnx(model, tmp_path / "m.onnx")
+    X = odd_rows(data.X)[[0, 4]]
+    (scores,) = session(tmp_path / "m.onnx").run(["scores"], {"features": X})
+    np.testing.assert_allclose(scores, model.decision_function(X), atol=2e-6)
+
+
 def test_top_k_candidates_and_their_names(data, model, tmp_path):
     names = list(data.split("standard").unseen)[::-1]
     export_onnx(model, tmp_path / "m.onnx", candidates=names, top_k=2)

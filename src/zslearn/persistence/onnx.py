@@ -80,10 +80,20 @@ class Graph:
         """Reduce each row of `x` to one number, kept as a column."""
         return self.node(operator, [x, self.integers(1)], keepdims=1)
 
-    def unit_rows(self, x: str) -> str:
-        """Scale each row to unit length; rows of zeros stay zero."""
-        tiny = self.constant([np.finfo(np.float32).tiny])
-        return self.node("Div", [x, self.node("Max", [self.reduced("ReduceL2", x), tiny])])
+    def unit_rows(self, x: str, *, zeros: bool = True) -> str:
+        """Scale each row to unit length; rows of zeros stay zero, or become NaN."""
+        # By the largest number first: squares overflow from 2e19 on.
+        for operator, size in (("ReduceMax", self.node("Abs", [x])), ("ReduceL2", "")):
+            length = self.reduced(operator, size or x)
+            if zeros:
+                tiny = self.constant([np.finfo(np.float32).tiny])
+                length = self.node("Max", [length, tiny])
+            x = self.node("Div", [x, length])
+        return x
+
+    def nothing(self, x: str) -> str:
+        """Add 0 for every number that is finite, and NaN for every other; runtimes keep it."""
+        return self.node("Sub", [x, x])
 
     def as_float(self, x: str) -> str:
         """Convert to single precision."""
@@ -319,7 +329,8 @@ def _between_limits(graph: Graph, x: str, step: MinMaxScaler) -> str:
     if not step.clip:
         return y
     limits = [graph.constant(np.array(limit)) for limit in (low, high)]
-    return graph.node("Clip", [y, *limits])
+    # An infinity is refused and not cut to a limit.
+    return graph.node("Clip", [graph.node("Add", [y, graph.nothing(y)]), *limits])
 
 
 def _unit(graph: Graph, x: str, step: Normalizer) -> str:
@@ -366,7 +377,8 @@ def export_onnx(
 
     The input is ``features`` (float32, samples × n_features), as the classifier takes them; the
     output is ``scores`` (samples × candidates), those of `decision_function`. The names of the
-    candidates are a JSON list in the model's metadata under ``class_names``.
+    candidates are a JSON list in the model's metadata under ``class_names``. Samples that the
+    classifier refuses, with NaN, infinity or nothing but zeros, get NaN as scores.
 
     A pipeline that starts with an `ImageEncoder` becomes one graph from picture to label: the input
     is ``pixels`` (uint8, samples × height × width × 3, in the order R, G, B; any size, the same for
@@ -470,6 +482,8 @@ def _scores(graph: Graph, form: LinearForm, features: str) -> str:
         code = x if coef is None else graph.node("MatMul", [x, graph.constant(coef.T)])
         parts.append(_compared(graph, code, targets))
     scores = parts[0] if len(parts) == 1 else graph.node("Mean", parts)
+    # What the classifier refuses gets no score, also where Relu or Max would lose a NaN.
+    scores = graph.node("Add", [scores, graph.reduced("ReduceSum", graph.nothing(x))])
     if form.bias is None:
         return scores
     return graph.node("Sub", [scores, graph.constant(form.bias[None])])
@@ -478,7 +492,7 @@ def _scores(graph: Graph, form: LinearForm, features: str) -> str:
 def _prepared_rows(graph: Graph, form: LinearForm, features: str) -> str:
     """Add the scaling of samples, and their power if there is one."""
     unit = form.feature_norm == "l2"
-    x = graph.unit_rows(features) if unit else features
+    x = graph.unit_rows(features, zeros=form.allow_zero) if unit else features
     if form.power == 1.0:
         return x
     size = graph.node("Pow", [graph.node("Abs", [x]), graph.constant(np.array([form.power]))])

@@ -401,7 +401,7 @@ class Recognizer:
             )
         # In one piece, which a file needs, where candidates keep theirs in parts.
         prepared = self._scorer.prepare(self.names, self._candidates.vectors)
-        return self._scorer.linear_form(prepared)
+        return replace(self._scorer.linear_form(prepared), allow_zero=self._facts.one_hot)
 
     def form(self) -> LinearForm:
         """Return `linear_form()`; the old name, for one more release."""

@@ -347,6 +347,9 @@ class LinearForm:
         What is subtracted from the scores of each candidate.
     steps : tuple of fitted transformers, default=()
         What raw samples go through before anything else.
+    allow_zero : bool, default=False
+        Whether samples of zeros are scored where samples are scaled to unit length; the classifier
+        refuses them if not.
 
     Examples
     --------
@@ -363,6 +366,7 @@ class LinearForm:
     power: float = 1.0
     bias: NDArray | None = None
     steps: tuple[Any, ...] = ()
+    allow_zero: bool = False
 
     def scores(self, X: NDArray) -> NDArray:
         """Return the scores of raw samples, of shape (n_samples, n_candidates)."""
