@@ -15,7 +15,8 @@ help:
 	@echo "make test   set up and run the tests"
 	@echo "make test-deep  install PyTorch into an environment of its own and run the tests of the deep methods"
 	@echo "make fuzz   damage the files of every reader thousands of times (CASES=5000) and models (MODELS=10000),"
-	@echo "            kill writers at random moments (KILLS=45 cases per writer)"
+	@echo "            kill writers at random moments (KILLS=45 cases per writer), fit every method on numbers of"
+	@echo "            any size (SCALES=700) and on the same data told in another way (RELATIONS=1000)"
 	@echo "make test-clients  ask zslearn serve by the clients of Triton, KServe and MLServer, each in its own venv"
 	@echo "make sbom   write the list of all packages needed, with versions and licenses, to sbom.json"
 	@echo "make docs   build the documentation into docs/_build/html, run its examples, check its links"
@@ -85,6 +86,7 @@ test-lowest: $(LOWEST)/.installed
 fuzz: $(STAMP)dev
 	ZSLEARN_FUZZ_CASES=$(or $(CASES),5000) ZSLEARN_FUZZ_MODELS=$(or $(MODELS),10000) \
 		ZSLEARN_KILL_CASES=$(or $(KILLS),45) \
+		ZSLEARN_FUZZ_SCALES=$(or $(SCALES),700) ZSLEARN_FUZZ_RELATIONS=$(or $(RELATIONS),1000) \
 		$(BIN)/python -m pytest -n 2 tests/fuzz tests/kill $(ARGS)
 	ZSLEARN_SERVE_CASES=$(or $(REQUESTS),10000) ZSLEARN_SERVE_KILLS=$(or $(SERVE_KILLS),50) \
 		$(BIN)/python -m pytest tests/serve/test_hostile.py tests/serve/test_program.py $(ARGS)
