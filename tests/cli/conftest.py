@@ -4,10 +4,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from click.testing import Result
+from PIL import Image
 
+from tests.encoders.tiny_onnx import write_onnx
 from tests.streams import SeparateRunner
 from zslearn.cli import cli
-from zslearn.datasets import make_zero_shot
+from zslearn.datasets import make_shapes, make_zero_shot
 
 
 @pytest.fixture
@@ -84,3 +86,21 @@ def refused(run):
         return lines[0]
 
     return invoke
+
+
+@pytest.fixture(scope="session")
+def shapes():
+    return make_shapes(12, 3, n_per_class=4, random_state=0)
+
+
+@pytest.fixture
+def photos(tmp_path, shapes):
+    """A folder per class of seen classes, another with pictures of unseen ones, the class table."""
+    for i, (label, pixels) in enumerate(zip(shapes.y, shapes.pictures, strict=True)):
+        side = "seen" if label in shapes.split.seen else "new"
+        file = tmp_path / side / label / f"{i}.png"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels).save(file)
+    shapes.signatures.to_csv(tmp_path / "classes.csv")
+    write_onnx(tmp_path / "net.onnx")
+    return tmp_path

@@ -8,28 +8,9 @@ import pytest
 from PIL import Image
 
 from tests.encoders.tiny_onnx import write_onnx
-from zslearn.datasets import make_shapes
 from zslearn.encoders import ImageEncoder, Store
 from zslearn.persistence import load, save
 from zslearn.signatures import Signatures
-
-
-@pytest.fixture(scope="module")
-def shapes():
-    return make_shapes(12, 3, n_per_class=4, random_state=0)
-
-
-@pytest.fixture
-def photos(tmp_path, shapes):
-    """A folder per class of seen classes, another with pictures of unseen ones, the class table."""
-    for i, (label, pixels) in enumerate(zip(shapes.y, shapes.pictures, strict=True)):
-        side = "seen" if label in shapes.split.seen else "new"
-        file = tmp_path / side / label / f"{i}.png"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(pixels).save(file)
-    shapes.signatures.to_csv(tmp_path / "classes.csv")
-    write_onnx(tmp_path / "net.onnx")
-    return tmp_path
 
 
 @pytest.fixture
@@ -237,7 +218,7 @@ def test_the_ending_of_a_picture_does_not_matter(run, picture_model, photos, ref
 
 def test_pictures_that_were_not_encoded_are_named(photos, refused):
     seen, table = photos / "seen", photos / "classes.csv"
-    line = refused("fit", seen, "--signatures", table, "--save", photos / "m.zsl")
+    line = refused("evaluate", seen, "--signatures", table)
     assert f"holds pictures; encode them by: zslearn features {seen} --out STORE" in line
     picture = next(seen.rglob("*.png"))
     line = refused("features", picture, "--out", photos / "s")

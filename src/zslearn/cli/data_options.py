@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 OWN_FILES = ("features", "labels", "signatures")
 _LARGE = 50 * 2**20
+# Files that make a folder a data set.
+_DATA_SETS = ("*_splits*.mat", "predicate-matrix-*.txt", "X.npy", "features.*")
 
 
 @dataclass(frozen=True)
@@ -158,14 +161,8 @@ class Source:
         table: Any = str(self.signatures)
         if self.classes is not None:
             table = describe_classes(self.classes, store.encoder)
-        try:
+        with self._in_numbers():
             own = read_own_data(store.X, store.y, table, unseen=list(self.unseen) or None)
-        except ZslearnError:
-            if self.signatures is not None and is_in_words(self.signatures):
-                raise InvalidInputError(
-                    f"{self.signatures} describes the classes in words; give it by --classes."
-                ) from None
-            raise
         echo_notes(str(self.signatures), own.extra["signature_notes"])
         return replace(
             own,
@@ -187,6 +184,49 @@ class Source:
         # Word vectors may be a hundred times as long as attributes, which would then not count.
         table = table.normalized("l2-block")
         return replace(dataset, semantics={name: table, **dataset.semantics})
+
+    def is_raw(self) -> bool:
+        """Say whether PATH holds pictures, or is a table, and so has to be encoded first.
+
+        A folder with files of a data set in it is one, whatever pictures lie beside them.
+        """
+        from zslearn._tables import ENDINGS
+        from zslearn.encoders.pictures import IMAGE_SUFFIXES
+
+        root = Path(str(self.path))
+        if self.path is None or self._is_store():
+            return False
+        if not root.is_dir():
+            return root.is_file() and root.suffix.lower() in ENDINGS
+        if any(file for mark in _DATA_SETS for file in root.glob(mark)):
+            return False
+        files = (path for path in root.rglob("*") if path.is_file())
+        first = next(files, None)
+        return first is None or any(
+            path.suffix.lower() in IMAGE_SUFFIXES for path in (first, *files)
+        )
+
+    def class_names(self) -> list[str]:
+        """Return the names of the classes, from the file that describes them."""
+        from zslearn.datasets.table import read_signatures
+        from zslearn.encoders import read_descriptions
+
+        if self.classes is not None:
+            return list(read_descriptions(self.classes))
+        with self._in_numbers():
+            return list(map(str, read_signatures(str(self.signatures))))
+
+    @contextmanager
+    def _in_numbers(self) -> Iterator[None]:
+        """Say what to do where --signatures names a file of words."""
+        try:
+            yield
+        except ZslearnError:
+            if self.signatures is not None and is_in_words(self.signatures):
+                raise InvalidInputError(
+                    f"{self.signatures} describes the classes in words; give it by --classes."
+                ) from None
+            raise
 
     def _check_not_encoded(self) -> None:
         """Say what to do with a folder of pictures, or a table, that has not been encoded."""

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from zslearn.cli.data_options import remember_columns, source_of, source_options
+from zslearn.cli.data_options import Source, remember_columns, source_of, source_options
+from zslearn.cli.features import encoded, encoder_options, find_samples
 from zslearn.cli.main import warnings_as_lines
 from zslearn.cli.method_options import AUTO, DEFAULT_METHOD, default_method, set_parameters
 from zslearn.cli.output import check_target, echo_json, expectation_of, format_table
-from zslearn.exceptions import ZslearnError, user_data
+from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnError, user_data
 from zslearn.zero_shot.registry import RECOMMENDED
 
 if TYPE_CHECKING:
     from zslearn.datasets import ZeroShotDataset
+    from zslearn.encoders import Sample
     from zslearn.zero_shot import ZeroShotClassifier
 
 REASONS = {RECOMMENDED: "what we recommend first", AUTO: "which chooses one on held-out classes"}
@@ -27,9 +31,10 @@ UNCALIBRATED = (
 )
 EPILOG = """\b
 Examples:
+  zslearn fit photos --signatures classes.csv --save model.zsl
+  zslearn fit tickets.csv --text text --labels category --classes classes.csv --save model.zsl
   zslearn fit --features X.csv --labels y.csv --signatures classes.csv --save model.zsl
   zslearn fit photos.store --signatures classes.csv --save model.zsl
-  zslearn fit tickets.store --classes classes.csv --save model.zsl
   zslearn fit animals --split standard --save model.zsl
   zslearn fit xlsa17/CUB --features effnet_lite0 --method eszsl --save cub.zsl
   zslearn fit animals --method auto -P time_budget=60 --save model.zsl
@@ -39,6 +44,7 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @source_options
+@encoder_options
 @click.option(
     "--method",
     help=f"See zslearn methods. {DEFAULT_METHOD}",
@@ -84,18 +90,25 @@ def fit(
 ) -> None:
     """Learn from samples of the seen classes and save the model.
 
-    The data is PATH ("animals", a folder in the xlsa17 layout, a folder of your own), or a store
-    made by zslearn features with --signatures or --classes, or three files of yours: features,
-    labels and a table of class signatures. Classes of that table without samples are the unseen
-    ones, which the model will recognize all the same. Free parameters such as λ are chosen by
-    holding out seen classes, and so is all that makes answers among seen and unseen classes fair
-    and their probabilities honest.
+    The data is PATH: a folder of pictures with a folder per class, a table of texts, or a store
+    made by zslearn features, each with --signatures or --classes; or a data set ("animals", a
+    folder in the xlsa17 layout, a folder of your own). Or three files of yours: features, labels
+    and a table of class signatures. Pictures and texts are encoded into a store beside the model,
+    which is continued after a kill, and the next fit encodes only what is new.
+
+    Classes of the table without samples are the unseen ones, which the model will recognize all the
+    same. Free parameters such as λ are chosen by holding out seen classes, and so is all that makes
+    answers among seen and unseen classes fair and their probabilities honest.
     """
     from zslearn.encoders import remember_encoder
     from zslearn.persistence import check_savable, save
 
     check_target(target)
     source = source_of(options)
+    if source.is_raw():
+        source = _encoded(source, options, target, cluster)
+    else:
+        _check_no_encoder(options)
     dataset = source.load()
     chosen = method is not None
     if method is None:
@@ -121,6 +134,66 @@ def fit(
     else:
         shown = [{"fact": key.replace("_", " "), "value": _text(facts[key])} for key in facts]
         click.echo(format_table(shown, {"fact": "model", "value": ""}))
+
+
+def _encoded(
+    source: Source, options: Mapping[str, Any], target: str, cluster: str | None
+) -> Source:
+    """Encode pictures or texts into a store beside the model, and return that as the source."""
+    folder, table = str(source.path), source.signatures or source.classes
+    if table is None or source.features or source.semantics or source.split or source.ignore:
+        raise click.UsageError(
+            "a folder of pictures, or a table of texts, needs --signatures or --classes, and none "
+            "of --features, --semantics, --split and --ignore"
+        )
+    if source.signatures is not None and source.classes is not None:
+        raise click.UsageError("give the classes by --signatures or by --classes, not by both")
+    try:
+        samples = find_samples(folder, {**options, "labels": source.labels})
+    except ZslearnError as error:
+        if Path(folder).is_dir() or options["text"] is not None:
+            raise
+        raise InvalidInputError(
+            f"{error} If {folder} holds features, give it by --features {folder}."
+        ) from error
+    _check_labels(samples, folder, table, source.class_names())
+    store = Path(target).with_suffix(".store")
+    made = encoded(samples, store, options, cluster=cluster, forget=True)
+    return replace(source, path=str(made.folder), labels=None)
+
+
+def _check_labels(samples: Sequence[Sample], folder: str, table: str, known: Sequence[str]) -> None:
+    """Refuse, before minutes of work, samples without classes or of classes without a row."""
+    names = {str(sample.label): sample.name for sample in samples if sample.label is not None}
+    if not names and Path(folder).is_dir():
+        raise InvalidInputError(
+            f"the pictures of {folder} lie in no folders of classes. Put those of each class into "
+            "a folder with its name, or name a table of files and classes by --labels."
+        )
+    if not names:
+        raise InvalidInputError(
+            f"nothing says of which classes the texts of {folder} are; name their column by "
+            "--labels COLUMN."
+        )
+    unknown = [name for name in names if name not in set(known)]
+    for name in unknown:
+        inner = names[name].split("/")[1] if names[name].count("/") > 1 else None
+        if inner in known:
+            raise InvalidInputError(
+                f"the folders of classes lie one level too deep, such as {name}/{inner}; move "
+                f"them, so that {folder} itself holds a folder per class."
+            )
+    if unknown:
+        remedy = f"A class has the same name in {folder} and in {table}: add a row, or correct it."
+        raise UnknownClassError(unknown, known, remedy)
+
+
+def _check_no_encoder(options: Mapping[str, Any]) -> None:
+    """Refuse options of an encoder where nothing is encoded."""
+    given = [name for name in ("text", "name", "encoder", "jobs", "strict") if options[name]]
+    given += ["views"] if options["views"] != "center" else []
+    if given:
+        raise click.UsageError(f"--{given[0]} is for a folder of pictures or a table of texts")
 
 
 def _fitted(
