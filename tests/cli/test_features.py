@@ -136,7 +136,7 @@ def test_a_single_picture_is_answered_with_reasons(run, picture_model, photos):
     *_, last = result.stdout.splitlines()
     assert last.startswith("because: has ")
     facts = json.loads(run("predict", picture_model, picture, "--json").stdout)
-    assert set(facts[0]) == {"sample", "class", "score", "because"}
+    assert set(facts[0]) == {"sample", "class", "score", "probability", "because"}
     sizes = [abs(one["adds"]) for one in facts[0]["because"]]
     assert sizes == sorted(sizes, reverse=True)
     assert min(sizes) > 0
@@ -178,7 +178,7 @@ def test_numbered_dimensions_are_no_reasons(run, picture_model, photos):
     *_, last = result.stdout.splitlines()
     assert last.startswith("no reasons: the class table holds numbers of an encoder, without names")
     facts = json.loads(run("predict", photos / "numbered.zsl", picture, "--json").stdout)
-    assert set(facts[0]) == {"sample", "class", "score"}
+    assert set(facts[0]) == {"sample", "class", "score", "probability"}
     # Beside named ones the numbered ones are left out.
     mixed = [*table.dimensions[:-2], "minilm0", "minilm1"]
     inner.signatures = inner.signatures_ = Signatures(table.names, table.vectors, mixed)

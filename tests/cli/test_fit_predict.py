@@ -48,7 +48,7 @@ def test_features_of_nobody_knows_what_are_judged_by_default(run, own, own_argum
     result = run("fit", *own_arguments, "--save", own / "m.zsl")
     assert result.exit_code == 0, result.output
     assert "Fitting auto (which chooses one on held-out classes; --method takes" in result.stderr
-    assert "expected accuracy" in result.stdout
+    assert "on unseen classes" in result.stdout
     model = load(own / "m.zsl")
     assert isinstance(model, AutoZeroShotClassifier)
     answers = model.predict(load_features(own / "new.csv"))
@@ -130,7 +130,7 @@ def test_what_cannot_be_calibrated_is_fitted_plainly_and_says_what_follows(
     arguments += ["--signatures", own / "classes.csv", "--method", "sae", "-P", "lam=1"]
     result = run("fit", *arguments, "--save", own / "m.zsl")
     assert result.exit_code == 0, result.output
-    assert "Not calibrated: 3 seen classes are too few" in result.output
+    assert "not calibrated (3 seen classes are too few to hold some out)" in result.output
     assert "zslearn predict --unseen-only is sound" in result.output
     assert isinstance(load(own / "m.zsl"), SAEClassifier)
 
@@ -140,16 +140,100 @@ def test_what_cannot_be_calibrated_is_fitted_plainly_and_says_what_follows(
     monkeypatch.setattr(CalibratedStacking, "fit", refuse)
     result = run("fit", *own_arguments, "--method", "sae", "--save", own / "m.zsl")
     assert result.exit_code == 0, result.output
-    assert "Not calibrated: SAEClassifier cannot be (it needs more.)" in result.output
+    assert "not calibrated (SAEClassifier cannot be, it needs more)" in result.output
     explicit = run("fit", *own_arguments, "--method", "sae", "--calibrate", "--save", own / "n.zsl")
     assert (explicit.exit_code, (own / "n.zsl").exists()) == (1, False)
+
+
+def test_what_is_printed_is_short_and_says_what_to_expect(run, own, own_arguments):
+    result = run("fit", *own_arguments, "--method", "sae", "--save", own / "m.zsl")
+    lines = result.stdout.splitlines()
+    assert [line[:8].strip() for line in lines if not line.startswith("note")] == [
+        *("read", "fitted", "expect", "saved", "next"),
+    ]
+    model = load(own / "m.zsl")
+    alone, among = model.expected_accuracy_, model.expected_accuracy(3, among="all")
+    spoken = [
+        f"{100 * one.accuracy:.0f} % {where} ({100 * one.low:.0f} to {100 * one.high:.0f} %)"
+        for one, where in ((among, "right among all 11"), (alone, "among these 3 alone"))
+    ]
+    assert lines[2] == f"expect  on unseen classes {', '.join(spoken)}"
+    assert lines[1] == "fitted  sae on 8 seen classes; 3 unseen (unseen0, unseen1, unseen2)"
+    assert lines[0] == f"read    48 samples of 10 features in {own / 'X.csv'}"
+    assert "gamma" not in result.stdout
+    facts = run("fit", *own_arguments, "--method", "sae", "--save", own / "m.zsl", "--json")
+    facts = json.loads(facts.stdout)
+    assert facts["expected_accuracy"]["accuracy"] == alone.accuracy
+    assert facts["expected_among_all"]["accuracy"] == among.accuracy
+
+
+def test_what_is_wrong_with_the_table_is_said_before_it_is_used(run, own, own_arguments, refused):
+    frame = pd.read_csv(own / "classes.csv").set_index("class")
+    frame.loc["seen0", "d0"] = 1000 * frame["d0"].abs().max()
+    frame["d1"] = [1.0 if name.startswith("seen") else 2.0 for name in frame.index]
+    frame.loc["unseen0", "d2"] = 10 * frame["d2"].abs().max()
+    frame.loc["unseen1"] = frame.loc["seen1"]
+    frame.loc["Seen-2"] = frame.loc["unseen2"] + 0.5
+    frame.to_csv(own / "classes.csv")
+    arguments = ["fit", *own_arguments, "--method", "sae", "--save", own / "m.zsl"]
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert len(lines) == 8
+    notes = [line.removeprefix("note    ") for line in lines if line.startswith("note")]
+    assert notes[0].startswith("'Seen-2' has no samples and 'seen2' has")
+    assert notes[1].startswith("'seen1' and 'unseen1' have nearly the same row")
+    assert notes[2].startswith("'seen0' has ")
+    assert f"(and 2 more: zslearn data check {own / 'X.csv'} {own / 'classes.csv'}" in notes[2]
+    found = json.loads(run(*arguments, "--json").stdout)["warnings"]
+    assert len(found) == 5
+    assert [line.partition(" has")[0] for line in found[3:4]] == ["'unseen0'"]
+    assert found[4].startswith("'d1' is the same for every class with samples")
+    checked = run(*("data", "check", own / "X.csv", own / "classes.csv", "--labels", own / "y.csv"))
+    assert [line for line in checked.stdout.splitlines() if line.startswith("Warning: ")] == [
+        f"Warning: {line}." for line in found
+    ]
+    kept = [name for name in frame.index if name.startswith("seen")] + ["unseen1"]
+    frame.loc[kept].to_csv(own / "classes.csv")
+    line = refused("fit", *own_arguments, "--save", own / "n.zsl")
+    assert "'seen1' and 'unseen1' have the same row" in line
+    assert not (own / "n.zsl").exists()
+
+
+def test_probabilities_are_shown_and_scores_on_demand(run, own, own_arguments):
+    method = ["--method", "prototype-regression"]
+    for name, options in {"plain": ["--no-calibrate"], "calibrated": []}.items():
+        assert run("fit", *own_arguments, *method, *options, "--save", own / name).exit_code == 0
+    X = load_features(own / "new.csv")
+    sure = load(own / "calibrated").recognizer().probabilities(X)
+    rows = json.loads(run("predict", own / "calibrated", own / "new.csv", "--json").stdout)
+    np.testing.assert_allclose([row["probability"] for row in rows], sure.max(axis=1))
+    shown = run("predict", own / "calibrated", own / "new.csv", "--top", 2).stdout.splitlines()
+    for line, row, p in zip(shown[2:], rows, np.sort(sure, axis=1)[:, ::-1], strict=True):
+        first, second = (f"{100 * share:.0f} %" for share in p[:2])
+        first = "> 99 %" if p[0] >= 0.995 else first
+        second = "< 1 %" if p[1] < 0.005 else second
+        assert line.split(None, 1)[1].startswith(f"{row['class']} {first}")
+        assert line.endswith(second)
+    assert "score" not in shown[0]
+    assert (
+        "score 1" in run("predict", own / "plain", own / "new.csv", "--top", 2, "--scores").stdout
+    )
+    plain = run("predict", own / "plain", own / "new.csv").stdout
+    assert "%" not in plain
+    assert "score" not in plain
+    rejected = run("predict", own / "calibrated", own / "new.csv", "--reject", "nothing").stdout
+    assert "nothing " not in rejected.replace("nothing\n", "\n")
+    rows = json.loads(run("predict", own / "plain", own / "new.csv", "--json").stdout)
+    assert set(rows[0]) == {"sample", "class", "score"}
 
 
 def test_without_unseen_classes_there_is_nothing_to_calibrate(run, own, own_arguments):
     frame = pd.read_csv(own / "classes.csv")
     frame[~frame["class"].str.startswith("unseen")].to_csv(own / "classes.csv", index=False)
     result = run("fit", *own_arguments, "--method", "sae", "--save", own / "m.zsl")
-    assert "Not calibrated" not in result.output
+    assert "not calibrated" not in result.output
+    assert "note    every class of the table has samples, so none is recognized" in result.stdout
     assert isinstance(load(own / "m.zsl"), SAEClassifier)
 
 

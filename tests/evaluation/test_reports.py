@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import skew
 
 from zslearn.datasets import load_xlsa17
+from zslearn.encoders import TextEncoder
 from zslearn.evaluation import hubness_report, imagenet_classes, leakage_report, report_classes
 from zslearn.evaluation.reports import NEAR
 from zslearn.exceptions import InvalidInputError
@@ -56,6 +57,50 @@ def test_leakage_is_about_unseen_classes():
 
 
 NAMES = np.array(["d", "a", "c", "b"])
+
+
+def test_warnings_name_what_is_wrong_and_nothing_else():
+    rng = np.random.default_rng(0)
+    names = [*"abcdefghijkl"]
+    table = Signatures(names, rng.random((12, 4)), ["w", "x", "y", "z"])
+    seen = names[:9]
+    table = Signatures(names, table.vectors.clip(0.1, 0.9), table.dimensions)
+    assert report_classes(seen, table).warnings == ()
+
+    def warned(change):
+        changed, renamed = table.vectors.copy(), list(names)
+        change(changed, renamed)
+        return report_classes(seen, Signatures(renamed, changed, table.dimensions)).warnings
+
+    def far(X, _):
+        X[2, 1] = 90.0
+
+    def outside(X, _):
+        X[10, 3] = 3.0
+
+    def fixed(X, _):
+        X[:9, 0] = 0.5
+
+    def twin(_, given):
+        given[10] = "B "
+
+    def same(X, _):
+        X[11] = X[0] * 1.0001
+
+    for change, words in {
+        far: "'c' has 90 in 'x', over 100 times the next largest: beside it",
+        outside: "'k' has 3 in 'z', seen classes have",
+        fixed: "'w' is the same for every class with samples: nothing is learned of it",
+        twin: "'B ' has no samples and 'b' has: if they are one class",
+        same: "'a' and 'l' have nearly the same row: which is answered is chance",
+    }.items():
+        (line,) = warned(change)
+        assert line.startswith(words)
+    (line,) = report_classes(["a", "b", "c"], table.subset([*"abc"])).warnings
+    assert line.startswith("only 3 classes have samples")
+    words = {name: f"the letter {name}" for name in names}
+    encoded = Signatures.from_texts(words, TextEncoder("minilm"))
+    assert report_classes(seen, encoded).warnings == ()
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])

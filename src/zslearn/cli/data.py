@@ -10,7 +10,7 @@ import click
 
 from zslearn.cli.data_options import describe_classes, is_in_words
 from zslearn.cli.main import LazyGroup
-from zslearn.cli.output import echo_json, echo_notes, format_table
+from zslearn.cli.output import echo_json, echo_notes, format_table, printable
 from zslearn.exceptions import InvalidInputError, ZslearnError
 
 if TYPE_CHECKING:
@@ -156,6 +156,8 @@ def _print_report(report: ClassReport) -> None:
         (list(report.leakage.exact), "Classes that networks pretrained on ImageNet have seen"),
     ):
         click.echo(f"{line}: {_few(found) if found else 'none'}.")
+    for found_wrong in report.warnings:
+        click.echo(f"Warning: {printable(found_wrong)}.")
 
 
 def _role(report: ClassReport, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,20 +16,20 @@ from zslearn.cli.data_options import Source, remember_columns, source_of, source
 from zslearn.cli.features import encoded, encoder_options, find_samples
 from zslearn.cli.main import warnings_as_lines
 from zslearn.cli.method_options import AUTO, DEFAULT_METHOD, default_method, set_parameters
-from zslearn.cli.output import check_target, echo_json, expectation_of, format_table
+from zslearn.cli.output import check_target, echo_json, expectation_of, printable
 from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnError, user_data
 from zslearn.zero_shot.registry import RECOMMENDED
 
 if TYPE_CHECKING:
     from zslearn.datasets import ZeroShotDataset
-    from zslearn.encoders import Sample
+    from zslearn.encoders import Sample, Store
     from zslearn.zero_shot import ZeroShotClassifier
+    from zslearn.zero_shot.expectation import Expectation
 
 REASONS = {RECOMMENDED: "what we recommend first", AUTO: "which chooses one on held-out classes"}
-UNCALIBRATED = (
-    "Among all classes it prefers the seen ones, and its scores are no probabilities; "
-    "zslearn predict --unseen-only is sound."
-)
+UNCALIBRATED = "it prefers seen classes; zslearn predict --unseen-only is sound"
+# Lines about the table, names of classes in a line, and classes that are compared with each other.
+MOST_NOTES, MOST_NAMES, MOST_COMPARED = 3, 6, 4096
 EPILOG = """\b
 Examples:
   zslearn fit photos --signatures classes.csv --save model.zsl
@@ -104,9 +105,10 @@ def fit(
     from zslearn.persistence import check_savable, save
 
     check_target(target)
-    source = source_of(options)
+    source, store = source_of(options), None
+    given = str(source.path or source.features)
     if source.is_raw():
-        source = _encoded(source, options, target, cluster)
+        source, store = _encoded(source, options, target, cluster)
     else:
         _check_no_encoder(options)
     dataset = source.load()
@@ -116,30 +118,132 @@ def fit(
     model = _classifier(method, dataset, params)
     check_savable(model)
     rows = source.training_rows(dataset)
+    found = _warnings(dataset, rows)
     hint = "" if chosen else f" ({REASONS[method]}; --method takes others)"
     click.echo(f"Fitting {method}{hint} on {len(rows)} samples ...", err=True)
     start = perf_counter()
     with user_data(), warnings_as_lines():
-        model = _fitted(model, dataset, rows, calibrate, cluster, checkpoint)
+        model, plain = _fitted(model, dataset, rows, calibrate, cluster, checkpoint)
     remember_columns(model, dataset.extra.get("feature_columns", ()))
     facts = _facts(model, method, len(rows), perf_counter() - start)
-    expected = expectation_of(model)
-    if expected is not None:
-        facts["expected_accuracy"] = asdict(expected) if as_json else expected
     remember_encoder(model, dataset.extra.get("encoder"))
     save(model, target)
-    facts |= {"file": target, "bytes": os.path.getsize(target)}
+    facts |= {"file": target, "bytes": os.path.getsize(target), "warnings": found}
+    if store is not None:
+        facts |= {"store": str(store.folder), "left_out": len(store.refused)}
     if as_json:
         echo_json(facts)
-    else:
-        shown = [{"fact": key.replace("_", " "), "value": _text(facts[key])} for key in facts]
-        click.echo(format_table(shown, {"fact": "model", "value": ""}))
+        return
+    read = _read(given, source, dataset, len(rows), store)
+    lines = [("read", read), ("fitted", _classes(model, method)), ("expect", _expected(model))]
+    if plain:
+        lines[-1] = ("expect", plain)
+    check = _check_command(source, dataset)
+    lines += [("note", line) for line in _most_important(found, check)]
+    lines += [("saved", target), ("next", _next_command(dataset, target))]
+    for title, text in lines:
+        click.echo(f"{title:<8}{printable(text)}")
+
+
+def _warnings(dataset: ZeroShotDataset, rows: Any) -> list[str]:
+    """Return what is likely to be wrong with the class table; refuse one that cannot be right."""
+    import numpy as np
+
+    from zslearn.evaluation import report_classes
+
+    table = dataset.signatures
+    if len(table) > MOST_COMPARED:
+        return []
+    report = report_classes(np.unique(dataset.y[rows]).tolist(), table)
+    same = [(a, b) for a, b, share in report.near_duplicates if share == 0]
+    unseen = set(report.unseen)
+    if unseen and unseen <= {name for pair in same for name in pair}:
+        first, second = next(pair for pair in same if unseen.intersection(pair))
+        raise InvalidInputError(
+            f"{first!r} and {second!r} have the same row, and so has every class without samples "
+            "that of another one: nothing tells them apart. Add traits in which they differ."
+        )
+    lines = list(report.warnings)
+    if not unseen:
+        lines.insert(
+            0,
+            "every class of the table has samples, so none is recognized without any; "
+            "add a row for each class that is to be",
+        )
+    return lines
+
+
+def _most_important(found: Sequence[str], check: str) -> list[str]:
+    """Return at most three lines, the last of which says how many more there are."""
+    shown = list(found[:MOST_NOTES])
+    if len(found) > MOST_NOTES:
+        shown[-1] += f" (and {len(found) - MOST_NOTES} more: {check})"
+    return shown
+
+
+def _check_command(source: Source, dataset: ZeroShotDataset) -> str:
+    """Return the command that lists everything that was found."""
+    table = source.signatures or source.classes
+    if table is None:
+        return "--json lists them"
+    given = [source.path or str(source.features), table]
+    given += ["--labels", source.labels] if source.labels else []
+    return shlex.join(["zslearn", "data", "check", *given])
+
+
+def _read(
+    given: str, source: Source, dataset: ZeroShotDataset, n_rows: int, store: Store | None
+) -> str:
+    """Say what was learned from."""
+    encoder = dataset.extra.get("encoder")
+    unit = "samples" if encoder is None else {"image": "pictures", "text": "texts"}[encoder.kind]
+    if store is not None:
+        left = f", {len(store.refused)} could not be read" if store.refused else ""
+        return f"{n_rows} {unit} in {given}{left}; their vectors are in {store.folder}"
+    split = f", {source.find_split(dataset)[0]} split" if dataset.splits and source.path else ""
+    return f"{n_rows} {unit} of {dataset.X.shape[1]} features in {given}{split}"
+
+
+def _classes(model: ZeroShotClassifier, method: str) -> str:
+    """Say which method learned, and what from."""
+    import numpy as np
+
+    names = np.setdiff1d(model.classes_, model.seen_classes_).tolist()
+    more = ", ..." if len(names) > MOST_NAMES else ""
+    named = f" ({', '.join(map(str, names[:MOST_NAMES]))}{more})" if names else ""
+    return f"{method} on {len(model.seen_classes_)} seen classes; {len(names)} unseen{named}"
+
+
+def _expected(model: Any) -> str:
+    """Say how often answers to samples of unseen classes will be right."""
+    from zslearn.evaluation.answers import percent
+
+    one = expectation_of(model)
+    if one is None:
+        return "unknown: nothing was held out to find it out on"
+    every = model.expected_accuracy(one.n_candidates, among="all")
+
+    def share(found: Expectation) -> tuple[str, str]:
+        return percent(found.accuracy), f"({100 * found.low:.0f} to {percent(found.high)})"
+
+    right, interval = share(every)
+    alone, other = share(one)
+    return (
+        f"on unseen classes {right} right among all {len(model.classes_)} {interval}, "
+        f"{alone} among these {one.n_candidates} alone {other}"
+    )
+
+
+def _next_command(dataset: ZeroShotDataset, target: str) -> str:
+    encoder = dataset.extra.get("encoder")
+    new = "new.csv" if encoder is None else {"image": "new.jpg", "text": '"..."'}[encoder.kind]
+    return f"zslearn predict {shlex.quote(target)} {new} --top 3"
 
 
 def _encoded(
     source: Source, options: Mapping[str, Any], target: str, cluster: str | None
-) -> Source:
-    """Encode pictures or texts into a store beside the model, and return that as the source."""
+) -> tuple[Source, Store]:
+    """Encode pictures or texts into a store beside the model, which is the source from then on."""
     folder, table = str(source.path), source.signatures or source.classes
     if table is None or source.features or source.semantics or source.split or source.ignore:
         raise click.UsageError(
@@ -159,7 +263,7 @@ def _encoded(
     _check_labels(samples, folder, table, source.class_names())
     store = Path(target).with_suffix(".store")
     made = encoded(samples, store, options, cluster=cluster, forget=True)
-    return replace(source, path=str(made.folder), labels=None)
+    return replace(source, path=str(made.folder), labels=None), made
 
 
 def _check_labels(samples: Sequence[Sample], folder: str, table: str, known: Sequence[str]) -> None:
@@ -203,36 +307,34 @@ def _fitted(
     calibrate: bool | None,
     cluster: str | None,
     checkpoint: str | None,
-) -> ZeroShotClassifier:
-    """Fit a classifier, calibrated where that is wanted and can be done."""
+) -> tuple[ZeroShotClassifier, str]:
+    """Fit a classifier, calibrated where that is wanted and can be done; say why it is not."""
     from zslearn.zero_shot import AutoZeroShotClassifier, CalibratedStacking
 
+    unseen = set(dataset.signatures.names.tolist()).difference(dataset.y[rows].tolist())
     # What auto chooses is calibrated on the same folds.
-    if calibrate is False or isinstance(model, AutoZeroShotClassifier):
+    if isinstance(model, AutoZeroShotClassifier) or (calibrate is None and not unseen):
         _fit(model, dataset, rows, cluster, checkpoint)
-        return model
-    stack, reason = CalibratedStacking(model), None
+        return model, ""
+    stack, reason = CalibratedStacking(model), "--no-calibrate"
     if calibrate:
         _fit(stack, dataset, rows, cluster, checkpoint)
-        return stack
-    if cluster is not None or checkpoint is not None or _stays_on_disk(model, dataset):
-        reason = "a fit block by block holds out no classes"
-    elif not set(dataset.signatures.names.tolist()).difference(dataset.y[rows].tolist()):
-        _fit(model, dataset, rows, None, None)
-        return model
-    else:
-        try:
-            _fit(stack, dataset, rows, None, None)
-        except ZslearnError as error:
-            reason = f"{model.__class__.__name__} cannot be ({error})"
+        return stack, ""
+    if calibrate is None:
+        if cluster is not None or checkpoint is not None or _stays_on_disk(model, dataset):
+            reason = "a fit block by block holds out no classes"
         else:
-            if stack.ranks_:
-                return stack
-            reason = f"{len(stack.seen_classes_)} seen classes are too few to hold some out"
+            try:
+                _fit(stack, dataset, rows, None, None)
+            except ZslearnError as error:
+                reason = f"{type(model).__name__} cannot be, {error}".rstrip(".")
+            else:
+                if stack.ranks_:
+                    return stack, ""
+                reason = f"{len(stack.seen_classes_)} seen classes are too few to hold some out"
     # A mistake in the data is found again here, and said without a word about calibration.
     _fit(model, dataset, rows, cluster, checkpoint)
-    click.echo(f"Not calibrated: {reason}. {UNCALIBRATED}", err=True)
-    return model
+    return model, f"unknown, and not calibrated ({reason}): {UNCALIBRATED}"
 
 
 def _stays_on_disk(model: ZeroShotClassifier, dataset: ZeroShotDataset) -> bool:
@@ -281,14 +383,15 @@ def _classifier(
     return model
 
 
-def _facts(model: ZeroShotClassifier, method: str, n_rows: int, seconds: float) -> dict[str, Any]:
+def _facts(model: Any, method: str, n_rows: int, seconds: float) -> dict[str, Any]:
+    """Return what a program may want to know."""
     from zslearn.evaluation.run import chosen_parameters
     from zslearn.zero_shot import CalibratedStacking
 
     chosen = chosen_parameters(model)
     if isinstance(model, CalibratedStacking):
         chosen = chosen_parameters(model.estimator_) | chosen
-    return {
+    facts = {
         "method": method,
         "samples": n_rows,
         "features": model.n_features_in_,
@@ -298,12 +401,8 @@ def _facts(model: ZeroShotClassifier, method: str, n_rows: int, seconds: float) 
         "calibrated": model.recognizer().is_calibrated,
         "fit_seconds": round(seconds, 3),
     }
-
-
-def _text(value: Any) -> str:
-    """Return a fact as one cell."""
-    if isinstance(value, dict):
-        return ", ".join(
-            f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in value.items()
-        )
-    return str(value)
+    expected = expectation_of(model)
+    if expected is not None:
+        among_all = model.expected_accuracy(expected.n_candidates, among="all")
+        facts |= {"expected_accuracy": asdict(expected), "expected_among_all": asdict(among_all)}
+    return facts

@@ -246,7 +246,7 @@ def _table(classifier: Any, path: str, ignore: Sequence[str]) -> Samples:
     return Samples(list(range(len(X))) if table.ids is None else table.ids, X)
 
 
-BLOCK_ROWS = 4096
+BLOCK_ROWS, BLOCK_SCORES = 4096, 2**24
 REASONS = 5
 EPILOG = """\b
 Examples:
@@ -285,6 +285,7 @@ Examples:
     is_flag=True,
     help="Move the classes to these samples first, all of them together, without any labels.",
 )
+@click.option("--scores", "with_scores", is_flag=True, help="Show the scores as well.")
 @click.option("--top", default=1, show_default=True, type=click.IntRange(min=1), help="Answers.")
 @click.option(
     "--ignore", multiple=True, metavar="COLUMN", help="A column that is no feature; repeatable."
@@ -297,6 +298,7 @@ def predict(
     top: int,
     reject: str | None,
     out: str | None,
+    with_scores: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -306,8 +308,9 @@ def predict(
     table with a column of them or a file with one per line, for a model that was trained on texts;
     or a store made by zslearn features; or a table (.csv, .tsv, .jsonl, .xlsx, .parquet) or .npy or
     .npz file of features, one sample per row, where a first column of text is taken for the
-    samples' names. By default every class with a signature may be answered. Scores compare within a
-    row; their scale depends on the method.
+    samples' names. By default every class with a signature may be answered. A calibrated model, as
+    fit makes them, says how likely each answer is. Scores, which --json and --out have as well,
+    compare within a row; their scale depends on the method.
     """
     check_target(out)
     if reject is not None and top > 1:
@@ -332,8 +335,8 @@ def predict(
     if as_json:
         echo_json([row | {"because": reasons} for row in rows] if reasons else rows)
     elif not out:
-        shown = [shortened(row) for row in rows]
-        click.echo(format_table(shown, {key: key.replace("_", " ") for key in rows[0]}))
+        shown = [_spoken(shortened(row), with_scores, reject) for row in rows]
+        click.echo(format_table(shown, {key: key.replace("_", " ") for key in shown[0]}))
         if line:
             click.echo(printable(line))
 
@@ -342,6 +345,27 @@ def shortened(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row for a table on the screen: of a long text its beginning."""
     text = row.get("text", "")
     return row | {"text": f"{text[:39]}…"} if len(text) > 40 else row
+
+
+def _spoken(row: dict[str, Any], with_scores: bool, reject: str | None) -> dict[str, Any]:
+    """Return a row for the screen: probabilities stand beside their classes, as percentages."""
+    # That of a rejected answer is the one of the class it would have been.
+    shown = {}
+    for key, value in row.items():
+        what, _, number = key.partition("_")
+        if what == "class":
+            sure = row.get(f"probability_{number}" if number else "probability")
+            shown[key] = value if sure is None or value == reject else f"{value} {_percent(sure)}"
+        elif what != "probability" and (what != "score" or with_scores):
+            shown[key] = value
+    return shown
+
+
+def _percent(share: float) -> str:
+    """Return a probability as text; what is nearly sure, or nearly excluded, is not quite."""
+    if 0.005 <= share < 0.995:
+        return f"{100 * share:.0f} %"
+    return "> 99 %" if share > 0.5 else "< 1 %"
 
 
 def _adapted(classifier: Any, model: str, X: Any, candidates: list[Any]) -> Any:
@@ -478,21 +502,34 @@ def candidates_of(classifier: ZeroShotClassifier, options: dict[str, Any]) -> li
 def _answers(
     classifier: ZeroShotClassifier, X: Any, candidates: list[Any], top: int, reject: str | None
 ) -> Iterator[list[dict[str, Any]]]:
-    """Yield the best classes and their scores, block by block of rows."""
+    """Yield the best classes, their scores and, if they mean something, probabilities."""
+    import numpy as np
+
     if top > len(candidates):
         raise InvalidInputError(
             f"--top {top} asks for more answers than there are candidates, {len(candidates)}."
         )
     recognizer = classifier.recognizer(candidates)
-    # A method that looks at the whole batch must get it whole.
-    size = len(X) if classifier.zero_shot_tags.transductive else BLOCK_ROWS
+    column = {name: i for i, name in enumerate(recognizer.names.tolist())}
+    size = max(1, min(BLOCK_ROWS, BLOCK_SCORES // len(candidates)))
+    if classifier.zero_shot_tags.transductive:  # it looks at the whole batch and must get it whole
+        size = len(X)
     for start in range(0, len(X), size):
         block = X[start : start + size]
         names, scores = recognizer.rank(block, top)
+        sure = None
+        if recognizer.is_calibrated:
+            best = [[column[name] for name in row] for row in names.tolist()]
+            sure = np.take_along_axis(recognizer.probabilities(block), np.array(best), axis=1)
         if reject is not None:
             names = recognizer.predict(block, reject=True, reject_label=reject)[:, None]
-        pairs = zip(names.tolist(), scores.tolist(), strict=True)
-        yield [_answer(names, scores) for names, scores in pairs]
+        answers = {"class": names.tolist(), "score": scores.tolist()}
+        if sure is not None:
+            answers["probability"] = sure.tolist()
+        yield [
+            _answer(dict(zip(answers, parts, strict=True)))
+            for parts in zip(*answers.values(), strict=True)
+        ]
 
 
 def _reasons(classifier: ZeroShotClassifier, X: Any, row: dict[str, Any]) -> tuple[list[Any], str]:
@@ -515,12 +552,11 @@ def _reasons(classifier: ZeroShotClassifier, X: Any, row: dict[str, Any]) -> tup
     )
 
 
-def _answer(names: list[Any], scores: list[float]) -> dict[str, Any]:
-    if len(names) == 1:
-        return {"class": names[0], "score": scores[0]}
-    pairs = enumerate(zip(names, scores, strict=True), 1)
+def _answer(parts: dict[str, list[Any]]) -> dict[str, Any]:
+    """Return the cells of a sample; of several answers each has its number."""
+    n_answers = len(parts["class"])
+    if n_answers == 1:
+        return {what: values[0] for what, values in parts.items()}
     return {
-        key: value
-        for i, (name, score) in pairs
-        for key, value in ((f"class_{i}", name), (f"score_{i}", score))
+        f"{what}_{i + 1}": values[i] for i in range(n_answers) for what, values in parts.items()
     }

@@ -8,7 +8,7 @@ take most of the answers.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -24,6 +24,12 @@ from zslearn.signatures import Signatures
 
 # Rows whose difference is shorter than this share of the rows are nearly the same.
 NEAR = 0.01
+# A value that is so many times the next of its column was probably mistyped.
+FAR = 100
+# How far outside the range of seen classes a value may lie, in widths of that range.
+OUTSIDE = 1.0
+# Classes of which some can be held out.
+LEAST_SEEN = 4
 _BLOCK = 512
 
 
@@ -48,6 +54,9 @@ class ClassReport:
     leakage : LeakageReport
         Unseen classes (all classes if none is unseen) that are among ImageNet's 1,000: an encoder
         pretrained on ImageNet has seen them.
+    warnings : tuple of str
+        What is likely to be wrong with the table, and what follows from it: a line each, what
+        matters most first.
     """
 
     n_samples: Mapping[str, int]
@@ -58,6 +67,7 @@ class ClassReport:
     constant: tuple[str, ...]
     constant_when_seen: tuple[str, ...]
     leakage: LeakageReport
+    warnings: tuple[str, ...] = ()
 
 
 def report_classes(labels: Iterable[Any], signatures: Signatures) -> ClassReport:
@@ -84,6 +94,8 @@ def report_classes(labels: Iterable[Any], signatures: Signatures) -> ClassReport
     (('cat', 'dog'), ('zebra',), ('wug',))
     >>> report.near_duplicates, report.constant, report.leakage.exact
     ((('cat', 'dog', 0.0),), ('d2',), {'zebra': 'zebra'})
+    >>> print(report.warnings[0].partition(";")[0])
+    'cat' and 'dog' have nearly the same row: which is answered is chance
     """
     counts = Counter(str(label) for label in labels)
     names = [str(name) for name in signatures]
@@ -92,16 +104,118 @@ def report_classes(labels: Iterable[Any], signatures: Signatures) -> ClassReport
     constant = _constant(vectors)
     when_seen = _constant(vectors[[name in counts for name in names]]) & ~constant
     titles = np.array(signatures.dimensions, dtype=object)
+    seen = tuple(name for name in names if name in counts)
+    near = tuple(_near_duplicates(vectors, names))
+    found = [*_twins(seen, unseen), *_told_apart(near), *_far_values(signatures), *_few(seen)]
+    # The numbers of a text encoder lie anywhere, and none of them means something by itself.
+    if signatures.encoder is None:
+        found += [*_outside(signatures, seen, unseen), *_never_varies(titles[when_seen])]
     return ClassReport(
         n_samples={name: counts.get(name, 0) for name in [*names, *counts]},
-        seen=tuple(name for name in names if name in counts),
+        seen=seen,
         unseen=unseen,
         without_signature=tuple(name for name in counts if name not in set(names)),
-        near_duplicates=tuple(_near_duplicates(vectors, names)),
+        near_duplicates=near,
         constant=tuple(titles[constant]),
         constant_when_seen=tuple(titles[when_seen]),
         leakage=leakage_report(unseen or names),
+        warnings=tuple(found),
     )
+
+
+def _twins(seen: Sequence[str], unseen: Sequence[str]) -> Iterator[str]:
+    """Find a class without samples that may be another spelling of one that has some."""
+    spelled = {_letters(name): name for name in seen}
+    for name in unseen:
+        if (twin := spelled.get(_letters(name))) is not None:
+            yield (
+                f"{name!r} has no samples and {twin!r} has: if they are one class, answers are "
+                "divided between them; remove one row"
+            )
+
+
+def _letters(name: str) -> str:
+    """Return what is left of a name without capitals, blanks and signs; all of it if nothing is."""
+    return "".join(filter(str.isalnum, name.casefold())) or name
+
+
+def _told_apart(near: Sequence[tuple[str, str, float]]) -> Iterator[str]:
+    if near:
+        first, second, _ = near[0]
+        more = _and_more(len(near), "pair")
+        yield (
+            f"{first!r} and {second!r} have nearly the same row{more}: which is answered is "
+            "chance; add a trait in which they differ"
+        )
+
+
+def _far_values(signatures: Signatures) -> Iterator[str]:
+    """Find columns whose largest value is a hundred times the next."""
+    sizes = np.abs(signatures.vectors)
+    far = np.flatnonzero(_is_far(sizes)).tolist()
+    if far:
+        row = int(sizes[:, far[0]].argmax())
+        yield (
+            f"{str(signatures.names[row])!r} has {signatures.vectors[row, far[0]]:g} in "
+            f"{signatures.dimensions[far[0]]!r}, over {FAR} times the next largest"
+            f"{_and_more(len(far), 'column')}: beside it the others count as equal; check the "
+            "point and the unit"
+        )
+
+
+def _is_far(sizes: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Say of which columns the largest value stands alone."""
+    if len(sizes) < 3:
+        return np.zeros(sizes.shape[1], dtype=bool)
+    second, largest = np.partition(sizes, -2, axis=0)[-2:]
+    return np.asarray((second > 0) & (largest > FAR * second))
+
+
+def _few(seen: Sequence[str]) -> Iterator[str]:
+    if 0 < len(seen) < LEAST_SEEN:
+        yield (
+            f"only {len(seen)} classes have samples: little can be learned of what traits look "
+            "like; sensible answers begin at about ten"
+        )
+
+
+def _outside(signatures: Signatures, seen: Sequence[str], unseen: Sequence[str]) -> Iterator[str]:
+    """Find the class without samples that lies furthest from what the others vary by."""
+    if len(seen) < 2 or not unseen:
+        return
+    names = [str(name) for name in signatures]
+    known = signatures.vectors[[name in set(seen) for name in names]]
+    low, high = known.min(axis=0), known.max(axis=0)
+    varied = (high > low) & ~_is_far(np.abs(signatures.vectors))  # of these it was said above
+    far = {}
+    for name in unseen:
+        row = signatures.vectors[names.index(name)]
+        beyond = np.maximum(row - high, low - row)[varied] / (high - low)[varied]
+        if beyond.size and beyond.max() > OUTSIDE:
+            far[name] = float(beyond.max()), int(np.flatnonzero(varied)[beyond.argmax()])
+    if far:
+        name = max(far, key=lambda one: far[one][0])
+        column = far[name][1]
+        value = signatures.vectors[names.index(name), column]
+        yield (
+            f"{name!r} has {value:g} in {signatures.dimensions[column]!r}, seen classes have "
+            f"{low[column]:g} to {high[column]:g}{_and_more(len(far), 'class', 'classes')}: so "
+            "much of it was never learned, expect less there"
+        )
+
+
+def _never_varies(titles: NDArray[Any]) -> Iterator[str]:
+    if len(titles):
+        yield (
+            f"{titles[0]!r} is the same for every class with samples"
+            f"{_and_more(len(titles), 'trait')}: nothing is learned of it; add samples of a class "
+            "that differs in it"
+        )
+
+
+def _and_more(n: int, one: str, many: str | None = None) -> str:
+    """Say how many there are besides the first; nothing where there are none."""
+    return "" if n == 1 else f" (and {n - 1} more {one if n == 2 else many or one + 's'})"
 
 
 def _constant(vectors: NDArray[np.float64]) -> NDArray[np.bool_]:
