@@ -216,9 +216,8 @@ def test_probabilities_are_shown_and_scores_on_demand(run, own, own_arguments):
         assert line.split(None, 1)[1].startswith(f"{row['class']} {first}")
         assert line.endswith(second)
     assert "score" not in shown[0]
-    assert (
-        "score 1" in run("predict", own / "plain", own / "new.csv", "--top", 2, "--scores").stdout
-    )
+    scored = run("predict", own / "plain", own / "new.csv", "--top", 2, "--scores")
+    assert "score 1" in scored.stdout
     plain = run("predict", own / "plain", own / "new.csv").stdout
     assert "%" not in plain
     assert "score" not in plain

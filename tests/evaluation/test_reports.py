@@ -73,7 +73,7 @@ def test_warnings_name_what_is_wrong_and_nothing_else():
         return report_classes(seen, Signatures(renamed, changed, table.dimensions)).warnings
 
     def far(X, _):
-        X[2, 1] = 90.0
+        X[2, 1] = 95.0
 
     def outside(X, _):
         X[10, 3] = 3.0
@@ -88,7 +88,7 @@ def test_warnings_name_what_is_wrong_and_nothing_else():
         X[11] = X[0] * 1.0001
 
     for change, words in {
-        far: "'c' has 90 in 'x', over 100 times the next largest: beside it",
+        far: "'c' has 95 in 'x', over 100 times the next largest: beside it",
         outside: "'k' has 3 in 'z', seen classes have",
         fixed: "'w' is the same for every class with samples: nothing is learned of it",
         twin: "'B ' has no samples and 'b' has: if they are one class",
