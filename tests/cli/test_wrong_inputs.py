@@ -208,7 +208,7 @@ EVALUATE = {
     "animals --features resnet": "resnet|features",
     "animals --ignore f0": "--ignore",
     "{}/nowhere": "There is no data set",
-    "{}/X.csv": "is not a data set",
+    "{}/X.csv": "is a file; to measure a saved model",
     f"{FILES}": "--cv 5",
     f"{FILES} --unseen fox": "fox",
 }
