@@ -62,6 +62,8 @@ def requests(rows):
         ("POST", f"{taught}/examples", {}, examples),
         ("DELETE", f"{taught}/examples", {}, b""),
         ("PUT", taught, {}, b'{"text": "like seen0, with fur"}'),
+        # A word that is no attribute: the first one loads the text encoder, for a suggestion.
+        ("PUT", taught, {}, b'{"text": "like seen0, with feathers"}'),
         ("POST", "/predict", {}, json.dumps({"rows": rows.tolist(), "top_k": 2}).encode()),
         ("POST", "/predict", {"content-type": "multipart/form-data; boundary=b"}, form),
         ("PUT", f"{CLASSES}/new", {}, b'{"like": "seen0", "changes": {"d1": 0.5}}'),
