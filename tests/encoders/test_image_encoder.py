@@ -146,6 +146,15 @@ def test_onnx_files_that_are_none(tmp_path):
         ImageEncoder("onnx:none.onnx").fit()
 
 
+def test_a_network_that_is_refused_leaves_stdout_alone(tmp_path, capfd):
+    model = write_onnx(tmp_path / "net.onnx")
+    content = (tmp_path / "net.onnx").read_bytes()
+    (tmp_path / "net.onnx").write_bytes(content.replace(b"Flatten", b"Fla\xf4ten"))  # no UTF-8
+    with pytest.raises(ModelFileError, match="onnxruntime refuses it"):
+        ImageEncoder(model).fit()
+    assert capfd.readouterr().out == ""
+
+
 def test_tensors_in_other_files_are_not_read(tmp_path):
     secret = tmp_path / "secret"
     secret.write_bytes(np.ones(12, np.float32).tobytes())

@@ -5,6 +5,7 @@ line of JSON per failed case is printed; the number of a case is the seed that m
 """
 
 import contextlib
+import io
 import json
 import resource
 import sys
@@ -66,11 +67,14 @@ def peak_memory() -> int:
 
 def outcome(read, folder: Path) -> str | None:
     """Return what is wrong with how a reader took the files; None for an answer or one line."""
+    printed = io.StringIO()
     try:
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(printed):
             read(folder)
     except ZslearnError as error:
         text = str(error)
+        if printed.getvalue():
+            return f"stdout: {printed.getvalue()!r}"
         return f"several lines: {text!r}" if "\n" in text.strip() else None
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)

@@ -27,7 +27,7 @@ ONCE_FAILED = {
     "xlsa17": [1186],
     "store": [285, 4983],
     "picture_store": [201, 204, 209, 237, 261, 2806],
-    "encoder": [4738],
+    "encoder": [459, 4738],
 }
 
 
@@ -78,7 +78,12 @@ def test_a_reader_that_raises_raw_exceptions_is_caught(tmp_path):
 
         return read
 
+    def print_and_fail(folder):
+        print("x")  # noqa: T201
+        fail(InvalidInputError("one line"))(folder)
+
     assert "KeyError" in outcome(fail(KeyError("x")), tmp_path)
+    assert "stdout: 'x" in outcome(print_and_fail, tmp_path)
     assert "several lines" in outcome(fail(InvalidInputError("a\nb")), tmp_path)
     assert outcome(fail(InvalidInputError("one line")), tmp_path) is None
     assert outcome(lambda folder: 1, tmp_path) is None

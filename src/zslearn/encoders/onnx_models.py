@@ -115,8 +115,10 @@ def _session(content: bytes, name: str) -> Any:
     # the vectors do not depend on the number of threads.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
+    # A second attempt after a failure would be announced on stdout.
+    alone = {"providers": ["CPUExecutionProvider"], "enable_fallback": 0}
     try:
-        session = runtime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        session = runtime.InferenceSession(content, options, **alone)
         for end in (*session.get_inputs(), *session.get_outputs()):
             _ = end.name, end.type, end.shape  # a damaged one is decoded only when it is asked for
         return session
