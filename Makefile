@@ -14,7 +14,7 @@ help:
 	@echo "make demo   set up, recognize unseen animals, run a short form of the paper's experiments"
 	@echo "make test   set up and run the tests"
 	@echo "make test-deep  install PyTorch into an environment of its own and run the tests of the deep methods"
-	@echo "make fuzz   damage the files of every reader thousands of times (CASES=5000) and models (MODELS=10000),"
+	@echo "make fuzz   damage the files of every reader thousands of times (CASES=15000) and models (MODELS=10000),"
 	@echo "            kill writers at random moments (KILLS=45 cases per writer), fit every method on numbers of"
 	@echo "            any size (SCALES=700) and on the same data told in another way (RELATIONS=1000)"
 	@echo "make test-clients  ask zslearn serve by the clients of Triton, KServe and MLServer, each in its own venv"
@@ -84,7 +84,7 @@ test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python scripts/smoke.py
 
 fuzz: $(STAMP)dev
-	ZSLEARN_FUZZ_CASES=$(or $(CASES),5000) ZSLEARN_FUZZ_MODELS=$(or $(MODELS),10000) \
+	ZSLEARN_FUZZ_CASES=$(or $(CASES),15000) ZSLEARN_FUZZ_MODELS=$(or $(MODELS),10000) \
 		ZSLEARN_KILL_CASES=$(or $(KILLS),45) \
 		ZSLEARN_FUZZ_SCALES=$(or $(SCALES),700) ZSLEARN_FUZZ_RELATIONS=$(or $(RELATIONS),1000) \
 		$(BIN)/python -m pytest -n 2 tests/fuzz tests/kill $(ARGS)

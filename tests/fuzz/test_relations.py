@@ -11,6 +11,7 @@ from inspect import signature
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from tests.fuzz.estimators import (
     CALIBRATED,
@@ -26,6 +27,7 @@ from tests.fuzz.estimators import (
 from zslearn.core.learner import MomentLearner
 from zslearn.scale import fit_batches
 from zslearn.signatures import Signatures
+from zslearn.zero_shot import SAEClassifier
 
 CASES = int(os.environ.get("ZSLEARN_FUZZ_RELATIONS", "300"))
 ROUNDING = 1e-8  # of the largest score, where the same sums are added up in another order
@@ -86,6 +88,14 @@ def fitted_in_blocks(kind, given, rng):
     return answers(model, given), expected
 
 
+def added_in_batches(kind, given, rng):
+    model, order = fitted(kind, given).frozen(), rng.permutation(len(given.y))
+    expected = answers(clone(model).fit(given.X, given.y), given)
+    for rows in np.array_split(order, 4):
+        model.partial_fit(given.X[rows], given.y[rows], classes=np.unique(given.y))
+    return answers(model, given), expected
+
+
 def taught_in_batches(kind, given, rng):
     order = rng.permutation(len(given.y))
     first, rest = order[:30], order[30:]
@@ -143,6 +153,7 @@ def holds(relation, kind):
         names_that_sort_otherwise: not drawn,
         weights_for_repeated_rows: "sample_weight" in signature(model.fit).parameters,
         fitted_in_blocks: isinstance(model, MomentLearner) and not calibrated,
+        added_in_batches: isinstance(model, SAEClassifier),
         taught_in_batches: hasattr(model, "partial_fit"),
         some_candidates: tags.separable,
         samples_in_batches: not tags.transductive,
@@ -157,6 +168,7 @@ RELATIONS = [
     other_order_of_classes,
     weights_for_repeated_rows,
     fitted_in_blocks,
+    added_in_batches,
     taught_in_batches,
     some_candidates,
     samples_in_batches,
