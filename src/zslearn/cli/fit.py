@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from time import perf_counter
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from zslearn._files import replacing
 from zslearn.cli.data_options import Source, remember_columns, source_of, source_options
 from zslearn.cli.features import encoded, encoder_options, find_samples
 from zslearn.cli.main import warnings_as_lines
@@ -23,6 +25,7 @@ from zslearn.zero_shot.registry import RECOMMENDED
 if TYPE_CHECKING:
     from zslearn.datasets import ZeroShotDataset
     from zslearn.encoders import Sample, Store
+    from zslearn.evaluation import Shown
     from zslearn.zero_shot import ZeroShotClassifier
     from zslearn.zero_shot.expectation import Expectation
 
@@ -30,6 +33,8 @@ REASONS = {RECOMMENDED: "what we recommend first", AUTO: "which chooses one on h
 UNCALIBRATED = "it prefers seen classes; zslearn predict --unseen-only is sound"
 # Lines about the table, names of classes in a line, and classes that are compared with each other.
 MOST_NOTES, MOST_NAMES, MOST_COMPARED = 3, 6, 4096
+# Of the page: samples that are asked about, pixels of a picture.
+MOST_REPORTED, THUMBNAIL = 10_000, 176
 EPILOG = """\b
 Examples:
   zslearn fit photos --signatures classes.csv --save model.zsl
@@ -78,6 +83,12 @@ Examples:
     help="For features that stay on disk: note here how far the fit has got, and continue from it.",
 )
 @click.option("--save", "target", required=True, metavar="FILE", help="Where to write the model.")
+@click.option(
+    "--report",
+    metavar="HTML",
+    help="Write a page about the model here: what to expect, how classes are confused when they "
+    "are held out, typical mistakes, warnings, and how to use it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 def fit(
     method: str | None,
@@ -86,6 +97,7 @@ def fit(
     cluster: str | None,
     checkpoint: str | None,
     target: str,
+    report: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -105,6 +117,9 @@ def fit(
     from zslearn.persistence import check_savable, save
 
     check_target(target)
+    check_target(report)
+    if report is not None and Path(report).absolute() == Path(target).absolute():
+        raise click.UsageError("--report and --save name the same file")
     source, store = source_of(options), None
     given = str(source.path or source.features)
     if source.is_raw():
@@ -131,6 +146,14 @@ def fit(
     facts |= {"file": target, "bytes": os.path.getsize(target), "warnings": found}
     if store is not None:
         facts |= {"store": str(store.folder), "left_out": len(store.refused)}
+    if report is not None:
+        shown = _shown(dataset, rows, None if store is None else Path(given))
+        notes = [*found, *([f"what to expect is {plain}"] if plain else [])]
+        title = f"{Path(given).name}: {Path(target).stem}"
+        page = _report(model, dataset, rows, title=title, file=target, warnings=notes, shown=shown)
+        with replacing(report) as opened:
+            opened.write(page.encode())
+        facts["report"] = report
     if as_json:
         echo_json(facts)
         return
@@ -140,7 +163,8 @@ def fit(
         lines[-1] = ("expect", plain)
     check = _check_command(source, dataset)
     lines += [("note", line) for line in _most_important(found, check)]
-    lines += [("saved", target), ("next", _next_command(dataset, target))]
+    saved = target if report is None else f"{target} and {report}"
+    lines += [("saved", saved), ("next", _next_command(dataset, target))]
     for title, text in lines:
         click.echo(f"{title:<8}{printable(text)}")
 
@@ -171,6 +195,52 @@ def _warnings(dataset: ZeroShotDataset, rows: Any) -> list[str]:
             "add a row for each class that is to be",
         )
     return lines
+
+
+def _shown(dataset: ZeroShotDataset, rows: Any, folder: Path | None) -> Shown:
+    """Say how training samples are shown on a page, as far as it is known what they are."""
+    from zslearn.evaluation import Shown
+
+    files, texts = dataset.image_files, dataset.extra.get("texts")
+    names = None if files is None else [str(files[row]) for row in rows]
+    if texts is not None:
+        return Shown(names, [texts[row] for row in rows])
+    if folder is None or names is None:
+        return Shown(names)
+
+    def picture(row: int) -> Any:
+        from zslearn.encoders.pictures import read_rgb
+
+        return read_rgb(folder / names[row], at_least=THUMBNAIL)
+
+    return Shown(names, picture=picture)
+
+
+def _report(
+    model: ZeroShotClassifier,
+    dataset: ZeroShotDataset,
+    rows: Any,
+    *,
+    title: str,
+    file: str,
+    warnings: Sequence[str],
+    shown: Shown,
+) -> str:
+    """Ask about every class as if it were unseen, and return the page about the model."""
+    import numpy as np
+
+    from zslearn.evaluation import answer_held_out, report_page
+    from zslearn.zero_shot.search import even_rows
+
+    click.echo("Holding out each class once for the report ...", err=True)
+    index = np.unique(dataset.y[rows], return_inverse=True)[1]
+    kept = even_rows(index, MOST_REPORTED, np.random.default_rng(0))
+    held_out = None
+    with user_data(), warnings_as_lines(), suppress(InvalidInputError):  # too few classes
+        held_out = answer_held_out(model, dataset.X[rows[kept]], dataset.y[rows[kept]])
+    if held_out is not None:  # what is shown goes by all rows
+        held_out = replace(held_out, rows=kept[held_out.rows])
+    return report_page(model, held_out, title=title, file=file, warnings=warnings, shown=shown)
 
 
 def _most_important(found: Sequence[str], check: str) -> list[str]:
