@@ -13,7 +13,7 @@ pytest.importorskip("onnxruntime", reason="the extra images is not installed")
 
 from playwright.sync_api import expect
 
-from tests.serve.studio.page.people import class_item, describe, move, slider, wait_until
+from tests.serve.studio.page.people import class_item, describe, legend, move, slider, wait_until
 from zslearn.encoders.pictures import encode_picture
 from zslearn.serve.studio.collection import draw_shape
 
@@ -122,6 +122,26 @@ def test_an_example_is_forgotten_and_comes_back_by_undo(page, visitor, photos):
     expect(class_item(page, "my wheel")).to_be_visible()
     class_item(page, "my wheel").click()
     expect(page.locator(".examples .example")).to_have_count(1)
+
+
+def test_several_photographs_are_brought_at_once_and_taught_one_by_one(page, visitor, photos):
+    page.locator("input[type=file]").set_input_files([str(path) for path in photos])
+    expect(page.locator(".sample-name")).to_have_text(photos[2].name)
+    for number, path in enumerate(photos, 1):
+        page.get_by_role("button", name=f"Look at {path.name}").click()
+        expect(page.locator(".sample-name")).to_have_text(path.name)
+        page.get_by_label("This picture is a").fill("wheel")
+        page.get_by_role("button", name="Add", exact=True).click()
+        expect(page.locator(".examples:visible .example")).to_have_count(number)
+    visitor.screenshot("examples-several")
+    # The list, the panel and the map count the same pictures, whichever are shown.
+    for scope in ("new", "all"):
+        page.get_by_label("Show", exact=True).select_option(scope)
+        given = legend(page)["called wheel"]
+        expect(class_item(page, "wheel")).to_contain_text(f"given to {given}")
+        expect(page.locator(".result")).to_contain_text(f"the answer to {given} pictures")
+    [examples] = visitor.studio.session.kept.examples.values()
+    assert [one.title for one in examples] == [path.name for path in photos]
 
 
 def test_what_to_label_next_is_labeled_by_a_click(page, visitor):

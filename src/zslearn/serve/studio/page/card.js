@@ -2,7 +2,7 @@
 // what it can teach.
 
 import { alike, fill, h, hint, newId, percent, say, short, signed } from "./dom.js";
-import { drawFace, drawInitials } from "./samples.js";
+import { broughtStrip, drawFace, drawInitials } from "./samples.js";
 import { makeLane } from "./server.js";
 
 // Why one class won over another: the largest differences as bars, the rest in one, nothing lost.
@@ -132,6 +132,7 @@ export class CardPanel {
       h("p", { class: "muted small" }, say(found.dropped ? "Your picture" : "Picture")),
       found.dropped && found.text ? null : h("h2", { class: "sample-name" }, name),
       this.#face(found),
+      found.dropped && studio.brought.length > 1 ? broughtStrip(studio) : null,
       this.verdict,
       h("h3", {}, "How likely", found.calibrated ? null : hint(UNSURE), this.#details(found)),
       this.ranking,

@@ -3,7 +3,7 @@
 import {
   counted, endsOf, figureOf, fill, h, hint, moved, newId, percent, say, sliderRange, spoken, whole,
 } from "./dom.js";
-import { dressTile, drawFace, makeTile } from "./samples.js";
+import { broughtStrip, dressTile, drawFace, faceOf, makeTile } from "./samples.js";
 
 /** Sections of the list, in the order of interest; your own classes come first. */
 export function sections(classes) {
@@ -246,6 +246,7 @@ export class ClassPanel {
     this.warnings = h("ul", { class: "warnings" });
     this.strip = h("div", { class: "strip" });
     this.examples = h("section", { class: "examples" });
+    this.brought = h("section", {});
     this.tiles = new Map();
     fill(
       this.element,
@@ -255,6 +256,7 @@ export class ClassPanel {
       h("div", { class: "class-head" }, this.result, this.strip),
       this.warnings,
       this.examples,
+      this.brought,
       c.alone ? h("p", { class: "muted" }, say("Known by its example pictures alone. Move a slider, or say more, to describe it.")) : null,
       this.#sliders(c),
       h(
@@ -425,6 +427,8 @@ export class ClassPanel {
     if (!c) return;
     fill(this.result, resultOf(c, studio));
     this.#showExamples(studio.classes.get(id));
+    // Several photographs of a class are taught one after the other.
+    fill(this.brought, studio.brought.length > 1 ? [h("h3", {}, say("Your pictures")), broughtStrip(studio)] : null);
     fill(
       this.warnings,
       studio.warnings
@@ -523,12 +527,6 @@ export function mistakenFor(id, studio) {
   }
   const [best] = [...counts].sort((a, b) => b[1] - a[1]);
   return best ? `${studio.nameOf(best[0])} (${whole(best[1])})` : null;
-}
-
-/** The small picture, or the beginning of the text, of an example that was brought. */
-function faceOf({ face, title }) {
-  if (face?.startsWith("data:image/")) return h("img", { class: "thumb small-face", src: face, alt: title });
-  return h("span", { class: "thumb text-tile small-face" }, h("span", {}, face ?? title));
 }
 
 // The form of a new class: like another one, in a phrase, or in words.

@@ -199,6 +199,22 @@ export const ORDERS = [
   ["given", "as given"],
 ];
 
+/** The small picture, or the beginning of the text, of a sample that was brought. */
+export function faceOf({ face, title }) {
+  if (face?.startsWith("data:image/")) return h("img", { class: "thumb small-face", src: face, alt: title });
+  return h("span", { class: "thumb text-tile small-face" }, h("span", {}, face ?? title));
+}
+
+/** What this tab brought lately, to be looked at again. */
+export function broughtStrip(studio) {
+  const tiles = studio.brought.map(({ id, ...one }) => {
+    const look = () => studio.look({ dropped: id });
+    const now = id === studio.view.dropped ? "true" : null;
+    return h("li", {}, h("button", { type: "button", class: "tile", "aria-label": `Look at ${one.title}`, "aria-current": now, onclick: look }, faceOf(one)));
+  });
+  return h("ul", { class: "strip brought", "aria-label": say("Your pictures") }, tiles);
+}
+
 /** Sort rows for the grid; stable, so that equal ones stay as they were. */
 export function sortRows(rows, order, { truth, answer, margin }) {
   const sorted = Array.from(rows);

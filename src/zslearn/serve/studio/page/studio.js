@@ -10,6 +10,8 @@ const EMPTY = { classes: [], methods: [], dimensions: [], data: {} };
 // Edits after which the truth of a picture can be another class than before.
 const RELABELS = new Set(["add", "words", "rename", "delete", "example", "forget", "undo", "redo"]);
 
+const BROUGHT = 24; // of what was brought, so many can be looked at again
+
 /** Whether a row is in one of the scopes of the page. */
 export function inScope(scope, seen, split) {
   if (scope === "new") return !seen;
@@ -30,6 +32,7 @@ export class Studio extends EventTarget {
     this.settled = null; // figures after the last edit that is kept, and after the one before
     this.before = null;
     this.sliding = false;
+    this.brought = []; // samples that this tab brought, the newest first
     this.lane = makeLane((message) => this.#send(message));
   }
 
@@ -150,6 +153,8 @@ export class Studio extends EventTarget {
   /** Let the program name a photograph or a text, and look at its card. */
   async bring(sample) {
     const card = typeof sample === "string" ? await postJson("drop", { text: sample }) : await postFile("drop", sample);
+    const face = card.face ?? card.text;
+    this.brought = [{ id: card.id, title: card.name, face }, ...this.brought].slice(0, BROUGHT);
     this.look({ dropped: card.id, sample: null, focus: null });
     return card;
   }
@@ -188,7 +193,7 @@ export class Studio extends EventTarget {
 
   /** Statistics of the classes: of the server, or of the selection where there is one. */
   statistics() {
-    if (!this.view.selection) return this.classes;
+    if (!this.view.selection) return this.#withGiven();
     const counts = tally(this.labels.truth, this.answers.answer, this.view.selection);
     const empty = { count: 0, right: 0, answered: 0 };
     return new Map(
@@ -197,6 +202,15 @@ export class Studio extends EventTarget {
         return [id, { ...known, ...found, accuracy: found.count ? found.right / found.count : null }];
       }),
     );
+  }
+
+  /** Of a class without samples, what is shown and gets its name is counted, as on the map. */
+  #withGiven() {
+    const bare = this.candidates.filter((c) => !c.count);
+    if (!bare.length) return this.classes;
+    const counts = tally(this.labels.truth, this.answers.answer, this.rows());
+    const given = bare.map((c) => [c.id, { ...c, answered: counts.get(c.id)?.answered ?? 0 }]);
+    return new Map([...this.classes, ...given]);
   }
 
   /** Which rows are shown: 1 = hidden. Kept until classes, labels or the scope change. */
