@@ -230,6 +230,67 @@ def threshold_for_share(confidence: Floats, weights: Floats, share: float) -> fl
     return float(values[np.flatnonzero(below <= share * mass.sum() * (1 + 1e-12))[-1]])
 
 
+def threshold_for_classes(
+    confidence: Floats, classes: NDArray[Any], share: float
+) -> tuple[float, float]:
+    """Return the highest threshold that promises to reject at most a share of another class.
+
+    With r_c the rejected share of class c of K, the share to expect of a class like them is at most
+    (1 + Σ r_c) / (K + 1), as if one more class were rejected altogether: a bound that holds on
+    average wherever classes come in no particular order.
+
+    Parameters
+    ----------
+    confidence : ndarray of shape (n_samples,)
+        Confidence of samples of classes that should be kept.
+    classes : ndarray of shape (n_samples,)
+        Their classes, each of which counts the same.
+    share : float
+        What may be rejected. Below 1 / (K + 1) nothing can be promised.
+
+    Returns
+    -------
+    threshold : float
+        One of the confidences, the lowest where nothing can be promised; a sample at the threshold
+        is kept.
+    promised : float
+        The bound at this threshold, above `share` where that is too little.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> classes = np.repeat(np.arange(9), 2)
+    >>> threshold_for_classes(np.arange(18.0), classes, 0.2)
+    (2.0, 0.2)
+    """
+    _, column, counts = np.unique(classes, return_inverse=True, return_counts=True)
+    values, place = np.unique(confidence, return_inverse=True)
+    lost = np.bincount(place, weights=1.0 / counts[column])
+    bound = (1.0 + np.cumsum(lost) - lost) / (len(counts) + 1)
+    # Bounds ascend; a hair more than the share is allowed, for rounding.
+    best = max(int(np.searchsorted(bound, share * (1 + 1e-12), side="right")) - 1, 0)
+    return float(values[best]), float(bound[best])
+
+
+def weighted_median(values: Floats, weights: Floats) -> float:
+    """Return the value with half of the weight on either side, the middle of two if there are two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_median(np.array([3.0, 1.0, 2.0, 7.0]), np.ones(4))
+    2.5
+    >>> weighted_median(np.array([3.0, 1.0, 2.0]), np.array([3.0, 1.0, 1.0]))
+    3.0
+    """
+    order = np.argsort(values, kind="stable")
+    below, ascending = np.cumsum(weights[order]), values[order]
+    # A hair to either side of the half, for rounding.
+    half = below[-1] / 2 * np.array([1 - 1e-12, 1 + 1e-12])
+    low, high = np.minimum(np.searchsorted(below, half), len(values) - 1)
+    return float((ascending[low] + ascending[high]) / 2)
+
+
 def threshold_for_cost(confidence: Floats, gain: Floats) -> float:
     """Return the threshold of smallest cost.
 

@@ -83,6 +83,7 @@ RECORDS = {
     "Adaptation": "zslearn.zero_shot.teaching:Adaptation",
     "Evidence": "zslearn.zero_shot.teaching:Evidence",
     "Expectation": "zslearn.zero_shot.expectation:Expectation",
+    "ExpectedRejection": "zslearn.zero_shot.expectation:ExpectedRejection",
     "FoldRanks": "zslearn.zero_shot.expectation:FoldRanks",
     "LowRankCovariance": "zslearn.core.posterior_prototypes:LowRankCovariance",
     "Moments": "zslearn.core.moments:Moments",

@@ -396,7 +396,8 @@ class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
         gamma = float(choose_gamma(curves).best_params["gamma"])
         temperature = learned_temperatures(folds, gamma)
         rule = RejectionRule("right", self.max_rejected, None, self.random_state)
-        mixed, threshold = rule.learn(folds, gamma, temperature)
+        learned = rule.learn(folds, gamma, temperature)
+        mixed, threshold = learned.coefficients, learned.thresholds
         unit = spread_of_scores(self.pipeline_, X)
         self.gamma_ = unit * gamma
         self.temperature_ = {name: unit * T for name, T in temperature.items()}

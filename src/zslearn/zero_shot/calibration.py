@@ -23,13 +23,20 @@ from zslearn.encoders.base import split_encoder
 from zslearn.model_selection import ClassKFold
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import CLASSIFIER, ZeroShotClassifier
-from zslearn.zero_shot.expectation import Expectation, Expecting, FoldRanks, expect
+from zslearn.zero_shot.expectation import (
+    ExpectedRejection,
+    Expectation,
+    Expecting,
+    FoldRanks,
+    expect,
+)
 from zslearn.zero_shot.held_out import (
     COEFFICIENTS,
     LEARNED,
     HeldOut,
     RejectionRule,
     choose_gamma,
+    gamma_of_gaps,
     held_out_folds,
     learned_temperatures,
     with_better_seen,
@@ -53,6 +60,11 @@ if TYPE_CHECKING:
     from zslearn.zero_shot.prototypes.prototype_beliefs import PrototypeBeliefs
 
 MAX_FOLDS = 10
+# Up to so many seen classes, one is held out at a time, and classes rather than samples are what
+# bias and threshold are learned from; see docs/calibration.md for the measurement.
+FEW_CLASSES = 15
+# Unseen classes that are candidates of the folds.
+_MOST_GUESTS = 500
 
 
 class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
@@ -189,6 +201,7 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
     optimism_: float = fitted("optional ")
     rows_learned_: float = fitted("optional ")
     expected_accuracy_: Expectation | None = fitted()
+    expected_rejection_: dict[str, ExpectedRejection] = fitted()
 
     @property
     def signatures(self) -> Any:
@@ -264,15 +277,18 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
         return self
 
     def _calibrate(self, X: Any, y: NDArray) -> None:
+        few = len(self._guests(np.unique(y))) > 0
         folds, posterior = with_better_seen(
-            list(self._folds(X, y)), None if is_auto(self.gamma) else float(self.gamma)
+            list(self._folds(X, y)),
+            None if is_auto(self.gamma) else float(self.gamma),
+            by_gaps=few,
         )
         if posterior and hasattr(self, "estimator_"):
             self._classifier.represent_seen("posterior")
         # In this order: temperature is that of the biased scores, threshold that of both.
-        self._choose_gamma(folds)
+        self._choose_gamma(folds, few)
         self._fit_temperature(folds)
-        self._fit_threshold(folds)
+        self._fit_threshold(folds, few)
         self._note_expected(folds, np.unique(y))
 
     def _note_expected(self, folds: Sequence[HeldOut], classes: NDArray) -> None:
@@ -338,8 +354,14 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
     @property
     def calibration(self) -> Calibration:  # type: ignore[override]
         """How scores become probabilities and rejections, as learned on folds."""
+        learned = getattr(self, "expected_rejection_", {}) if is_auto(self.threshold) else {}
         return Calibration(
-            self.temperature_, self.threshold_, self.confidence, self.confidence_, self.reject_label
+            self.temperature_,
+            self.threshold_,
+            self.confidence,
+            self.confidence_,
+            self.reject_label,
+            {setting: one.doubt(2 * self.max_rejected) for setting, one in learned.items()},
         )
 
     @property
@@ -381,12 +403,21 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
             folds = ClassKFold(
                 n_folds, shuffle=True, holdout=self.holdout, random_state=self.random_state
             )
-            yield from held_out_folds(prototype, X, y, folds)
+            yield from held_out_folds(prototype, X, y, folds, self._guests(np.unique(y)))
 
-    def _choose_gamma(self, folds: Sequence[HeldOut]) -> None:
+    def _guests(self, classes: NDArray) -> NDArray:
+        """Return the unseen classes that are candidates of the folds, if seen ones are few."""
+        closed = self.zero_shot_tags.closed_form and self.cv == "auto"
+        if not closed or self.signatures is None or not 4 <= len(classes) <= FEW_CLASSES:
+            return classes[:0]
+        unseen = np.setdiff1d(as_signatures(self.signatures).names, classes)
+        drawn = np.random.default_rng(self.random_state).permutation(len(unseen))[:_MOST_GUESTS]
+        return np.asarray(unseen[np.sort(drawn)])
+
+    def _choose_gamma(self, folds: Sequence[HeldOut], few: bool) -> None:
         self.curves_ = [fold.curve for fold in folds if fold.curve] if is_auto(self.gamma) else []
         if self.curves_:
-            choice = choose_gamma(self.curves_)
+            choice = gamma_of_gaps(folds) if few else choose_gamma(self.curves_)
             self.cv_results_, self.gamma_ = choice.cv_results, choice.best_params["gamma"]
         else:
             self.cv_results_ = None
@@ -401,12 +432,14 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
             else in_each_setting(self.temperature)
         )
 
-    def _fit_threshold(self, folds: Sequence[HeldOut]) -> None:
+    def _fit_threshold(self, folds: Sequence[HeldOut], few: bool) -> None:
         """Learn the confidence, and the threshold on it, on folds with unknown classes."""
         rule = RejectionRule(
-            self.confidence, self.max_rejected, self.reject_cost, self.random_state
+            self.confidence, self.max_rejected, self.reject_cost, self.random_state, few
         )
-        self.confidence_, thresholds = rule.learn(folds, self.gamma_, self.temperature_)
+        learned = rule.learn(folds, self.gamma_, self.temperature_)
+        self.confidence_, thresholds = learned.coefficients, learned.thresholds
+        self.expected_rejection_ = learned.expected
         given = not is_auto(self.threshold)
         self.threshold_ = in_each_setting(self.threshold) if given else thresholds
 
@@ -418,6 +451,9 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
         most = len(classes) // 2
         if self.cv != "auto":
             return min(int(self.cv), most)
+        # A class that is held out alone needs another candidate.
+        if len(self._guests(classes)):
+            return len(classes)
         # A fold holds out the share of the classes that will be unseen at test time.
         unseen = int((~np.isin(as_signatures(self.signatures).names, classes)).sum())
         wanted = round((len(classes) + unseen) / unseen) if unseen else 5

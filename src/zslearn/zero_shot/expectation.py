@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import gammaln
+from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
 from zslearn._parameters import Either, Whole, check_value
@@ -26,6 +27,8 @@ LEVEL, LEAST_HALF = 0.9, 0.03
 # Share of the errors that many more rows may avoid: with 300 and 50 rows per class in place of 12
 # and 4 it was a quarter and a sixth on two sets of pictures.
 MORE_ROWS = 0.25
+# Below this a confidence hardly tells strangers from unseen classes.
+LEAST_AUROC = 0.6
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,98 @@ class Expectation:
             f"{self.accuracy:.2f} ({self.low:.2f} to {self.high:.2f}) among {self.n_candidates} "
             f"unseen classes, chance {self.chance:.2f}"
         )
+
+
+@dataclass(frozen=True)
+class ExpectedRejection:
+    """The shares of samples to expect that ``predict(X, reject=True)`` rejects.
+
+    Every class counts the same. They were found on folds, by a confidence learned on the other
+    folds.
+
+    Attributes
+    ----------
+    seen, unseen, strangers : float or None
+        Of seen classes, of unseen classes among the candidates, and of classes that nobody
+        described. None if no sample of them was held out.
+    auroc : float or None
+        The chance that a sample of an unseen class among the candidates is surer than one of a
+        stranger: .5 is guessing.
+    promised : float or None
+        What is rejected at most of an unseen class like the held-out ones, on average; None where
+        the threshold was not learned by classes.
+    """
+
+    seen: float | None
+    unseen: float | None
+    strangers: float | None
+    auroc: float | None
+    promised: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        confidence: NDArray,
+        threshold: float,
+        side: NDArray[np.intp],
+        y: NDArray,
+        promised: float | None = None,
+    ) -> ExpectedRejection:
+        """Find the shares below a threshold.
+
+        Parameters
+        ----------
+        confidence : ndarray of shape (n_samples,)
+            How sure answers are.
+        threshold : float
+            What is below it is rejected.
+        side : ndarray of int of shape (n_samples,)
+            0 for samples of seen classes, 1 for unseen ones and 2 for strangers.
+        y : ndarray of shape (n_samples,)
+            Their classes.
+        promised : float, optional
+            As the attribute.
+        """
+        _, column, counts = np.unique(
+            np.searchsorted(np.unique(y), y) * 3 + side, return_inverse=True, return_counts=True
+        )
+        weights, below = 1.0 / counts[column], confidence < threshold
+        shares = [
+            float(np.average(below[rows], weights=weights[rows])) if rows.any() else None
+            for rows in (side == one for one in range(3))
+        ]
+        auroc, told = None, side > 0
+        if shares[1] is not None and shares[2] is not None:
+            known = side[told] == 1
+            auroc = float(roc_auc_score(known, confidence[told], sample_weight=weights[told]))
+        return cls(*shares, auroc, promised)
+
+    def doubt(self, share: float) -> str:
+        """Say in one line what cannot be expected of the threshold; nothing if all is well.
+
+        Parameters
+        ----------
+        share : float
+            What was to be rejected at most of an unseen class.
+        """
+        if self.auroc is not None and self.auroc < LEAST_AUROC:
+            return (
+                "samples of classes that nobody described can hardly be told from those of unseen "
+                f"classes (AUROC {self.auroc:.2f} on held-out classes, .5 is guessing): expect "
+                f"{self.strangers:.0%} of them to be rejected, and {self.unseen:.0%} of the others."
+            )
+        if self.promised is not None and self.promised > share * (1 + 1e-12):
+            return (
+                f"seen classes are too few to promise that at most {share:.0%} of an unseen class "
+                f"is rejected; the threshold promises {self.promised:.0%}."
+            )
+        return ""
+
+    def __str__(self) -> str:
+        parts = {"seen": self.seen, "unseen": self.unseen, "undescribed": self.strangers}
+        shares = [f"{share:.0%} of {name}" for name, share in parts.items() if share is not None]
+        told = "" if self.auroc is None else f" (AUROC of unseen and undescribed {self.auroc:.2f})"
+        return f"rejects {', '.join(shares)} classes' samples{told}"
 
 
 def expect(

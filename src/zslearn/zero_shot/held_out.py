@@ -20,13 +20,16 @@ from zslearn.core.confidence import (
     confidence_measures,
     fit_confidence,
     fit_temperature,
+    learned_confidence,
+    threshold_for_classes,
     threshold_for_cost,
     threshold_for_share,
+    weighted_median,
 )
 from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import SeenUnseenCurve, seen_unseen_curve
 from zslearn.model_selection import Choice, ClassKFold, choose
-from zslearn.zero_shot.expectation import FoldRanks
+from zslearn.zero_shot.expectation import ExpectedRejection, FoldRanks
 from zslearn.zero_shot.scoring import CANDIDATE_SETTINGS, confidence_of_measures
 
 # Held-out samples of a fold that temperature and threshold are learned from; a draw of more of
@@ -107,6 +110,18 @@ class HeldOut:
             lost = self.scores(self.seen)[rows].max(axis=1) - gamma > own
         return FoldRanks.of(scores, column, np.searchsorted(self.classes, unseen), lost)
 
+    def middle_gap(self) -> float:
+        """Return what lies between the gaps of held-out samples of seen classes and of others.
+
+        A gap is by how much the best seen class is ahead of the best unseen one. Of each side the
+        median counts, every class the same; the result is the middle of the two.
+        """
+        gaps = self.scores(self.seen).max(axis=1) - self.scores(self.unseen).max(axis=1)
+        _, column, counts = np.unique(self.y, return_inverse=True, return_counts=True)
+        side, weights = np.isin(self.y, self.seen), 1.0 / counts[column]
+        medians = [weighted_median(gaps[rows], weights[rows]) for rows in (side, ~side)]
+        return float(np.mean(medians))
+
     def ratios_of(self, answers: NDArray[Any], rows: NDArray[np.bool_]) -> NDArray[Any] | None:
         """Return the ratios of some samples for the answers they were given, (n_answers, 2)."""
         table = self.ratios()
@@ -117,12 +132,15 @@ class HeldOut:
 
     def side_weights(self, rows: NDArray[np.bool_], unknown: Any = ()) -> NDArray[np.float64]:
         """Weigh samples so that seen, unseen and unknown classes count the same in all."""
-        y = self.y[rows]
-        # Sides 0, 1, 2; a sample weighs 1 / (samples of its side), so that each side sums to one.
-        side = np.where(np.isin(y, unknown), 2, np.where(np.isin(y, self.seen), 0, 1))
-        counts = np.bincount(side, minlength=3)
-        weights: NDArray[np.float64] = 1.0 / counts[side]
+        # A sample weighs 1 / (samples of its side), so that each side sums to one.
+        side = self.sides(rows, unknown)
+        weights: NDArray[np.float64] = 1.0 / np.bincount(side, minlength=3)[side]
         return weights
+
+    def sides(self, rows: NDArray[np.bool_], unknown: Any = ()) -> NDArray[np.intp]:
+        """Return 0 for samples of seen classes, 2 for those of unknown ones, and 1 for others."""
+        y = self.y[rows]
+        return np.where(np.isin(y, unknown), 2, np.where(np.isin(y, self.seen), 0, 1))
 
     def unknown_parts(self, random_state: int | None) -> list[NDArray[Any]]:
         """Deal the pseudo-unseen classes into parts, each of which is unknown in turn."""
@@ -131,7 +149,13 @@ class HeldOut:
         return [np.sort(part) for part in np.array_split(order, min(UNKNOWN_PARTS, len(order)))]
 
 
-def held_out_folds(prototype: Any, X: Any, y: NDArray[Any], folds: ClassKFold) -> Iterator[HeldOut]:
+def held_out_folds(
+    prototype: Any,
+    X: Any,
+    y: NDArray[Any],
+    folds: ClassKFold,
+    guests: NDArray[Any] | None = None,
+) -> Iterator[HeldOut]:
     """Fit on part of the classes and score what was held out, fold by fold.
 
     Parameters
@@ -144,22 +168,28 @@ def held_out_folds(prototype: Any, X: Any, y: NDArray[Any], folds: ClassKFold) -
         Class of each sample.
     folds : ClassKFold
         With a share of the samples of the other classes held out.
+    guests : ndarray of shape (n_guests,), optional
+        Classes without samples that are candidates of every fold, as they will be later.
 
     Yields
     ------
     HeldOut
         One for each fold in which a class has a sample to spare.
     """
-    classes = np.unique(y)
+    classes, n_unseen = np.unique(y), None
+    if guests is not None and len(guests):
+        classes, n_unseen = np.union1d(classes, guests), max(2, len(guests))
     for train, test in folds.split(X, y):
         # Classes so small that none could spare a sample: a curve needs both sides.
         if not np.isin(y[test], y[train]).any():
             continue
         fitted = clone(prototype).fit(X[train], y[train])
-        found, classifier = held_out_by(fitted, X[test], y[test], classes), last_step(fitted)
+        found = held_out_by(fitted, X[test], y[test], classes, n_unseen=n_unseen)
+        classifier = last_step(fitted)
         if getattr(classifier, "seen_prototypes", None) == "auto":
             also, rows = classifier.with_seen_prototypes("posterior"), features_of(fitted, X[test])
-            found = replace(found, other=_scored(also, rows, y[test], classes, 1.0))
+            other = replace(_scored(also, rows, y[test], classes, 1.0), n_unseen=n_unseen)
+            found = replace(found, other=other)
         yield found
 
 
@@ -214,7 +244,9 @@ def _scored(
     return HeldOut(curve, y[some], classes, seen, columns, ratios)
 
 
-def with_better_seen(folds: Sequence[HeldOut], gamma: float | None) -> tuple[list[HeldOut], bool]:
+def with_better_seen(
+    folds: Sequence[HeldOut], gamma: float | None, *, by_gaps: bool = False
+) -> tuple[list[HeldOut], bool]:
     """Return the folds with seen classes as they are recognized better, and whether that changed.
 
     Parameters
@@ -223,12 +255,14 @@ def with_better_seen(folds: Sequence[HeldOut], gamma: float | None) -> tuple[lis
         With seen classes as they are predicted, and perhaps in the other way.
     gamma : float or None
         The bias, if it is given.
+    by_gaps : bool, default=False
+        Whether it is taken from gaps, see `gamma_of_gaps`, and not the best.
 
     Returns
     -------
     folds : list of HeldOut
     other : bool
-        Whether the other way has the higher harmonic mean at its best bias, over the folds.
+        Whether the other way has the higher harmonic mean at its bias, over the folds.
     """
     others = [fold.other for fold in folds if fold.other is not None]
     if not folds or len(others) < len(folds):
@@ -236,7 +270,10 @@ def with_better_seen(folds: Sequence[HeldOut], gamma: float | None) -> tuple[lis
     means = []
     for part in (folds, others):
         curves = [fold.curve for fold in part if fold.curve is not None]
-        bias = choose_gamma(curves).best_params["gamma"] if gamma is None else gamma
+        bias = gamma
+        if bias is None:
+            choice = gamma_of_gaps(part) if by_gaps else choose_gamma(curves)
+            bias = choice.best_params["gamma"]
         at = [curve.harmonic_means[curve.indices_at(np.array([bias]))][0] for curve in curves]
         means.append(float(np.mean(at)))
     return (others, True) if means[1] > means[0] else (list(folds), False)
@@ -304,6 +341,28 @@ def choose_gamma(curves: Sequence[SeenUnseenCurve]) -> Choice:
     return _thinned(choice, len(curves))
 
 
+def gamma_of_gaps(folds: Sequence[HeldOut]) -> Choice:
+    """Take the bias in the middle between the gaps of either side, averaged over folds.
+
+    With few classes the harmonic mean of a fold is a staircase of few, high steps, and its best
+    place a lottery; medians of gaps move little.
+
+    Parameters
+    ----------
+    folds : sequence of HeldOut
+        At least one with a curve.
+
+    Returns
+    -------
+    Choice
+        That bias alone, with the harmonic mean that it reaches.
+    """
+    parts = [(fold, fold.curve) for fold in folds if fold.curve is not None]
+    gamma = float(np.mean([fold.middle_gap() for fold, _ in parts]))
+    reached = [[curve.at(gamma).harmonic_mean] for _, curve in parts]
+    return Choice.of([{"gamma": gamma}], np.array(reached))
+
+
 def _thinned(choice: Choice, n_folds: int) -> Choice:
     """Keep the best point and a number of others, spread evenly."""
     params = choice.cv_results["params"]
@@ -330,16 +389,51 @@ class Answers(NamedTuple):
     ----------
     measures : ndarray of shape (n_samples, 5) or (n_samples, 7)
         How sure each is, see `core.confidence`.
-    known, right : ndarray of bool of shape (n_samples,)
-        Whether the class of the sample was a candidate, and the answer.
+    side : ndarray of int of shape (n_samples,)
+        0 for samples of seen classes, 1 of pseudo-unseen ones, 2 of those that are no candidates.
+    right : ndarray of bool of shape (n_samples,)
+        Whether the answer is.
     weights : ndarray of shape (n_samples,)
         What each counts.
+    y : ndarray of shape (n_samples,)
+        True classes.
+    fold : ndarray of int of shape (n_samples,)
+        Who was asked.
     """
 
     measures: NDArray[np.float64]
-    known: NDArray[np.bool_]
+    side: NDArray[np.intp]
     right: NDArray[np.bool_]
     weights: NDArray[np.float64]
+    y: NDArray[Any]
+    fold: NDArray[np.intp]
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether the class of each sample was a candidate."""
+        return self.side < 2
+
+    def part(self, rows: NDArray[np.bool_]) -> Answers:
+        """Return some of them."""
+        return Answers(*(column[rows] for column in self))
+
+
+class Rejection(NamedTuple):
+    """When answers are rejected, and what to expect of it.
+
+    Attributes
+    ----------
+    coefficients : dict of str to ndarray
+        Of a learned confidence, by setting; empty if it is a measure.
+    thresholds : dict of str to float or None
+        None if there is no fold with an unknown class, two candidates and samples of them.
+    expected : dict of str to ExpectedRejection
+        For the settings that something was learned of.
+    """
+
+    coefficients: dict[str, NDArray[np.float64]]
+    thresholds: dict[str, float | None]
+    expected: dict[str, ExpectedRejection]
 
 
 @dataclass(frozen=True)
@@ -356,16 +450,20 @@ class RejectionRule:
         Cost of rejecting a known sample, if the threshold goes by cost.
     random_state : int or None
         Which classes are unknown together.
+    by_class : bool
+        Whether the threshold is a promise for classes rather than for samples: where there are few
+        classes, they and not their samples are what is learned from.
     """
 
     confidence: str | Mapping[str, ArrayLike]
     max_rejected: float
     reject_cost: float | None
     random_state: int | None
+    by_class: bool = False
 
     def learn(
         self, folds: Sequence[HeldOut], gamma: float, temperatures: Mapping[str, float]
-    ) -> tuple[dict[str, NDArray[np.float64]], dict[str, float | None]]:
+    ) -> Rejection:
         """Learn confidence and threshold for each setting; those of all candidates if need be.
 
         Parameters
@@ -379,14 +477,19 @@ class RejectionRule:
 
         Returns
         -------
-        coefficients : dict of str to ndarray
-            Of a learned confidence, by setting; empty if it is a measure.
-        thresholds : dict of str to float or None
-            None if there is no fold with an unknown class, two candidates and samples of them.
+        Rejection
         """
         coefficients, thresholds = self._given(), dict[str, float | None]()
+        expected = dict[str, ExpectedRejection]()
         for setting in CANDIDATE_SETTINGS:
-            answers = open_answers(folds, setting, gamma, temperatures[setting], self.random_state)
+            answers = open_answers(
+                folds,
+                setting,
+                gamma,
+                temperatures[setting],
+                self.random_state,
+                whole=self.by_class,
+            )
             if answers is None or not answers.known.any():
                 # "all" comes first, so it is known here if there was anything to learn it from.
                 thresholds[setting] = thresholds.get("all")
@@ -402,8 +505,12 @@ class RejectionRule:
                 coefficients[setting] = learned
             mixed = coefficients.get(setting)
             confidence = confidence_of_measures(answers.measures, self.confidence, mixed)
-            thresholds[setting] = self._threshold(answers, confidence)
-        return coefficients, thresholds
+            thresholds[setting], promised = self._threshold(answers, confidence)
+            honest = self._cross_fitted(answers, confidence)
+            expected[setting] = ExpectedRejection.of(
+                honest, thresholds[setting], answers.side, answers.y, promised
+            )
+        return Rejection(coefficients, thresholds, expected)
 
     def _given(self) -> dict[str, NDArray[np.float64]]:
         """Return coefficients given as a parameter."""
@@ -419,13 +526,35 @@ class RejectionRule:
             return None
         return fit_confidence(answers.measures, truth, answers.weights)
 
-    def _threshold(self, answers: Answers, confidence: NDArray[np.float64]) -> float:
-        known, weights = answers.known, answers.weights
-        if self.reject_cost is None:
-            return threshold_for_share(confidence[known], weights[known], self.max_rejected)
-        # Kept: 0 if right, else 1. Rejected: the cost if known, else 0.
-        gain = np.where(known, self.reject_cost, 0.0) - np.where(answers.right, 0.0, 1.0)
-        return threshold_for_cost(confidence, gain * weights)
+    def _cross_fitted(
+        self, answers: Answers, confidence: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the confidence that is learned of the other folds, where one is learned."""
+        if self.confidence not in LEARNED:
+            return confidence
+        found = confidence.copy()
+        for fold in np.unique(answers.fold):
+            rows = answers.fold == fold
+            if (mixed := self._learned(answers.part(~rows))) is not None:
+                found[rows] = learned_confidence(answers.measures[rows], mixed)
+        return found
+
+    def _threshold(
+        self, answers: Answers, confidence: NDArray[np.float64]
+    ) -> tuple[float, float | None]:
+        """Return the threshold, and the share of an unseen class that it promises, if it does."""
+        known, weights, unseen = answers.known, answers.weights, answers.side == 1
+        if self.reject_cost is not None:
+            # Kept: 0 if right, else 1. Rejected: the cost if known, else 0.
+            gain = np.where(known, self.reject_cost, 0.0) - np.where(answers.right, 0.0, 1.0)
+            return threshold_for_cost(confidence, gain * weights), None
+        if self.by_class and unseen.any():
+            # Samples of seen classes are hardly ever rejected, so that the others may be twice as
+            # often for the same share of all.
+            return threshold_for_classes(
+                confidence[unseen], answers.y[unseen], 2 * self.max_rejected
+            )
+        return threshold_for_share(confidence[known], weights[known], self.max_rejected), None
 
 
 def open_answers(
@@ -434,6 +563,8 @@ def open_answers(
     gamma: float,
     temperature: float,
     random_state: int | None,
+    *,
+    whole: bool = False,
 ) -> Answers | None:
     """Answer the samples of folds with part of the pseudo-unseen classes taken from the candidates.
 
@@ -447,6 +578,9 @@ def open_answers(
         The bias against seen classes, and what makes probabilities of scores.
     random_state : int or None
         Which classes are unknown together.
+    whole : bool, default=False
+        Whether samples of known classes are asked about once, with all classes as candidates, and
+        not each time that others are unknown.
 
     Returns
     -------
@@ -454,17 +588,19 @@ def open_answers(
         None if no fold has two candidates and an unknown class.
     """
     found = []
-    for fold in folds:
-        for unknown in fold.unknown_parts(random_state):
+    for place, fold in enumerate(folds):
+        parts = fold.unknown_parts(random_state)
+        for unknown in [fold.y[:0], *parts] if whole and parts else parts:
             candidates = fold.candidates(setting, unknown)
             if len(candidates) < 2:
                 continue
             # Samples of the unknown classes stay, only their classes are no answers any more.
-            rows = np.isin(fold.y, np.append(candidates, unknown))
+            asked = unknown if whole and len(unknown) else np.append(candidates, unknown)
+            rows = np.isin(fold.y, asked)
             scores = fold.biased(candidates, gamma)[rows]
             y = fold.y[rows]
             answer = candidates[scores.argmax(axis=1)]
             measures = confidence_measures(scores, temperature, fold.ratios_of(answer, rows))
-            weights = fold.side_weights(rows, unknown)
-            found.append((measures, np.isin(y, candidates), answer == y, weights))
+            side, weights = fold.sides(rows, unknown), fold.side_weights(rows, unknown)
+            found.append((measures, side, answer == y, weights, y, np.full(len(y), place)))
     return Answers(*map(np.concatenate, zip(*found, strict=True))) if found else None

@@ -83,7 +83,7 @@ def _stacks(data: ZeroShotDataset, task: Task, chosen: Any) -> dict[str, Calibra
     stacks = {}
     for name in CONFIDENCES:
         rule = RejectionRule(name, first.max_rejected, None, seed)
-        mixed, found = rule.learn(folds, first.gamma_, first.temperature_)
+        mixed, found, _ = rule.learn(folds, first.gamma_, first.temperature_)
         threshold = {setting: value for setting, value in found.items() if value is not None}
         stacks[name] = CalibratedStacking(
             chosen,
