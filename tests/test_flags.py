@@ -142,6 +142,7 @@ def test_arguments_of_another_kind_end_in_one_line(case):
         call()
 
 
+@pytest.mark.filterwarnings("ignore:seen classes are too few to promise")
 @pytest.mark.parametrize("label", [[1], 2.5, True, b"none", np.array(["a"])])
 def test_a_reject_label_is_a_text_or_a_whole_number(label):
     with pytest.raises(InvalidInputError, match="reject_label must be None, a text or a whole"):

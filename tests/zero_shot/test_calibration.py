@@ -155,7 +155,7 @@ def test_folds_hold_out_classes_and_samples(data, task, monkeypatch):
     ("n_seen", "n_unseen", "folds"),
     [(16, 4, 5), (18, 6, 4), (20, 40, 2), (30, 1, 10), (3, 2, 0), (15, 5, 15), (4, 2, 4)],
 )
-def test_auto_folds_keep_the_share_of_unseen_candidates_or_hold_out_one_of_few(n_seen, n_unseen, folds):
+def test_auto_folds_keep_the_share_of_unseen_or_hold_out_one_of_few(n_seen, n_unseen, folds):
     data = make_zero_shot(n_seen, n_unseen, n_per_class=4, random_state=0)
     rows = data.rows(data.split("standard").seen)
     clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0))

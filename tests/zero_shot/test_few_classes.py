@@ -4,14 +4,16 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.metrics import roc_auc_score
 
+from zslearn.cli.output import rejection_of
 from zslearn.core.confidence import threshold_for_classes, weighted_median
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import ZslearnWarning
 from zslearn.persistence import load, save
 from zslearn.zero_shot import CalibratedStacking, LegacyCUB, SAEClassifier, calibration
-from zslearn.zero_shot.expectation import ExpectedRejection
+from zslearn.zero_shot.expectation import ExpectedRejection, FoldRanks, expect
 from zslearn.zero_shot.held_out import HeldOut, RejectionRule, gamma_of_gaps, open_answers
 
 CLASSES = np.array(["a", "b", "c", "guest"])
@@ -85,7 +87,7 @@ def folds_of(monkeypatch, data, **parameters):
 def test_gamma_is_the_middle_of_the_median_gaps_of_both_sides():
     # The gap 2 of b weighs as much as all of a, so that it is the median of 1, 2, 3 and 4.
     assert held_out().middle_gap() == 0.5 * (2 + -1)
-    other = held_out(SCORES + [1.0, 1.0, 0.0, 0.0])  # every gap larger by one
+    other = held_out(SCORES + np.array([1.0, 1.0, 0.0, 0.0]))  # every gap larger by one
     assert gamma_of_gaps([held_out(), other]).best_params == {"gamma": 0.5 * (0.5 + 1.5)}
 
 
@@ -102,9 +104,7 @@ def test_gamma_depends_on_no_order():
     names = CLASSES[np.argsort(columns)]  # every class gets another name, and so another column
     renamed = dict(zip(CLASSES.tolist(), names.tolist(), strict=True))
     y = np.array([renamed[name] for name in Y[rows].tolist()])
-    mixed = held_out(
-        SCORES[rows][:, np.argsort(names)], y, held=(renamed["c"], renamed["guest"])
-    )
+    mixed = held_out(SCORES[rows][:, np.argsort(names)], y, held=(renamed["c"], renamed["guest"]))
     assert mixed.middle_gap() == held_out().middle_gap()
     folds = [held_out(SCORES * k) for k in (1, 3, 8)]
     assert gamma_of_gaps(folds).best_params == gamma_of_gaps(folds[::-1]).best_params
@@ -206,9 +206,30 @@ def test_expected_shares_count_every_class_the_same():
     found = ExpectedRejection.of(sure, 0.25, side, y, promised=0.1)
     assert (found.seen, found.unseen, found.strangers) == (0.5, 0.25, 0.5)
     assert found.auroc == pytest.approx(roc_auc_score([1, 1, 1, 1, 0, 0], sure[2:]))
-    assert str(found).startswith("rejects 50% of seen, 25% of unseen, 50% of undescribed classes'")
+    assert str(found) == (
+        "50% of seen, 25% of unseen, 50% of undescribed samples; tells the last two apart with "
+        f"AUROC {found.auroc:.2f}"
+    )
     alone = ExpectedRejection.of(sure[:2], 0.25, side[:2], y[:2])
     assert (alone.unseen, alone.strangers, alone.auroc) == (None, None, None)
+
+
+def test_folds_of_one_class_have_a_wider_interval_than_their_classes_show():
+    """mean ± t·√(s² + g·(1 − g)/5)·√(1/m + 1/c), and the spread alone for folds of several."""
+    right = np.array([0.5, 0.7, 0.9, 0.6, 0.8])
+    shares = np.stack([right, 1 - right], axis=1)
+    alone = expect([FoldRanks(np.array([i]), shares[[i]]) for i in range(5)], 2)
+    together = expect([FoldRanks(np.arange(5), shares)], 2)
+    factor = stats.t.ppf(0.95, 4) * np.sqrt(1 / 2 + 1 / 5)
+    assert alone.accuracy == together.accuracy == pytest.approx(0.7)
+    variance = right.var(ddof=1)
+    assert alone.low == pytest.approx(0.7 - factor * np.sqrt(variance + 0.2 * 0.7 * 0.3))
+    assert together.low == pytest.approx(0.7 - factor * np.sqrt(variance))
+
+
+def test_the_command_line_finds_what_rejection_is_expected_to_do(clf):
+    assert rejection_of(clf) is clf.expected_rejection_["all"]
+    assert rejection_of(SAEClassifier()) is None
 
 
 def test_what_is_expected_is_saved(clf, tmp_path):

@@ -76,6 +76,7 @@ def test_a_change_of_candidates_is_the_same_as_other_candidates(data, around, me
     np.testing.assert_allclose(changed, expected, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:samples of classes that nobody described")
 def test_an_automatic_classifier_has_the_probabilities_of_a_calibrated_member(data):
     member = CalibratedStacking(SAEClassifier(lam=1.0), reject_label="?")
     clf = fit(AutoZeroShotClassifier(data.signatures, portfolio=[member], cv=None), data)

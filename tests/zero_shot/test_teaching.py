@@ -543,6 +543,7 @@ def test_suggestions_are_rows_between_uncertain_classes(chosen, new):
         chosen.suggest(X, 3, [y[0]])
 
 
+@pytest.mark.filterwarnings("ignore:samples of classes that nobody described")
 def test_everything_goes_through_calibration_and_pipelines(data, split, new):
     seen, _ = split
     X, y = new

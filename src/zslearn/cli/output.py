@@ -18,7 +18,7 @@ from zslearn._files import json_ready
 from zslearn.exceptions import InvalidInputError, MissingFileError
 
 if TYPE_CHECKING:
-    from zslearn.zero_shot.expectation import Expectation
+    from zslearn.zero_shot.expectation import Expectation, ExpectedRejection
 
 
 # Color and cursor commands (CSI), and titles and links (OSC) up to their end.
@@ -168,3 +168,21 @@ def expectation_of(model: Any) -> Expectation | None:
     """
     inner = model if hasattr(model, "expected_accuracy_") else getattr(model, "estimator_", None)
     return getattr(inner, "expected_accuracy_", None)
+
+
+def rejection_of(model: Any) -> ExpectedRejection | None:
+    """Return what `zslearn predict --reject` is expected to reject; None where nothing is known.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; of a pipeline or the like the classifier inside is asked.
+
+    Returns
+    -------
+    ExpectedRejection or None
+        Among all classes, seen ones included; as text it is one line.
+    """
+    inner = model if hasattr(model, "expected_rejection_") else getattr(model, "estimator_", None)
+    found: dict[str, ExpectedRejection] = getattr(inner, "expected_rejection_", {})
+    return found.get("all")

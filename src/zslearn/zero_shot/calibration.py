@@ -24,8 +24,8 @@ from zslearn.model_selection import ClassKFold
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import CLASSIFIER, ZeroShotClassifier
 from zslearn.zero_shot.expectation import (
-    ExpectedRejection,
     Expectation,
+    ExpectedRejection,
     Expecting,
     FoldRanks,
     expect,
@@ -83,7 +83,8 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
 
     Classes are held out in folds as pseudo-unseen ones, with a share of the samples of the
     remaining classes; the classifier is fitted on the rest, once per fold. With all training
-    classes as candidates the γ of highest harmonic mean, averaged over the folds, is found exactly.
+    classes as candidates the γ of highest harmonic mean, averaged over the folds, is found exactly
+    (for up to fifteen of them see below).
     T and the threshold are learned twice, for candidates with seen classes among them ("all") and
     without ("unseen"), because both depend on who competes. For the threshold a third of the
     pseudo-unseen classes at a time is taken from the candidates: they have neither samples nor a
@@ -99,6 +100,15 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
     be at prediction: round((seen + unseen) / unseen), between 2 and 10. The number of candidates
     and what a fold's classifier knows still differ, so all three stay estimates. See
     docs/calibration.md for how good they are.
+
+    With at most fifteen seen classes, unseen ones in the table, a method in closed form and
+    ``cv="auto"``, one class is held out at a time, and the unseen classes are candidates as they
+    will be at prediction: their signatures are known. γ is then the middle between the median gaps
+    of held-out samples of both sides, averaged over folds, where a gap is by how much the best seen
+    class is ahead of the best unseen one. The threshold is the highest t with
+    ``(1 + Σ r_c(t)) / (K + 1)`` of at most twice `max_rejected`, where r_c is the rejected share of
+    class c of the K held-out ones: a promise for samples of unseen classes. Below 1 / (K + 1)
+    nothing can be promised.
 
     Parameters
     ----------
@@ -151,13 +161,19 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
         Coefficients of the learned confidence for "all" and "unseen"; empty if it is a measure.
     curves_ : list of SeenUnseenCurve
         The curve of each fold; empty if γ was not chosen.
+    expected_rejection_ : dict of str to ExpectedRejection
+        For "all" and "unseen", the shares of samples of seen and unseen classes, and of classes
+        that nobody described, that the threshold is expected to reject, and the AUROC with which
+        the latter two are told apart. Empty where nothing was learned. Where it is below .6,
+        ``predict(X, reject=True)`` warns.
     expected_accuracy_ : Expectation or None
         The per-class accuracy to expect among the unseen classes alone, with an interval;
         `expected_accuracy` has it for all classes, and for other numbers of classes. None without
         folds.
     cv_results_ : dict or None
         Harmonic mean of about 1,000 of the γ tried, spread evenly and the best among them, on
-        every fold, with scikit-learn's keys; None if γ was not chosen.
+        every fold, with scikit-learn's keys; of γ alone if it comes from gaps, and None if it was
+        not chosen.
     best_params_ : dict
         γ, if it was left to "auto".
 

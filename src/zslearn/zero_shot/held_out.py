@@ -37,6 +37,8 @@ from zslearn.zero_shot.scoring import CANDIDATE_SETTINGS, confidence_of_measures
 MAX_ROWS = 10_000
 # A third of the pseudo-unseen classes of a fold is unknown at a time.
 UNKNOWN_PARTS = 3
+# The confidence of a third of the folds is learned of the others, to see what it does to them.
+CROSS_PARTS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,7 +417,8 @@ class Answers(NamedTuple):
 
     def part(self, rows: NDArray[np.bool_]) -> Answers:
         """Return some of them."""
-        return Answers(*(column[rows] for column in self))
+        columns: Any = (column[rows] for column in self)
+        return Answers(*columns)
 
 
 class Rejection(NamedTuple):
@@ -505,10 +508,14 @@ class RejectionRule:
                 coefficients[setting] = learned
             mixed = coefficients.get(setting)
             confidence = confidence_of_measures(answers.measures, self.confidence, mixed)
-            thresholds[setting], promised = self._threshold(answers, confidence)
-            honest = self._cross_fitted(answers, confidence)
+            threshold, promised = self._threshold(answers, confidence)
+            thresholds[setting] = threshold
             expected[setting] = ExpectedRejection.of(
-                honest, thresholds[setting], answers.side, answers.y, promised
+                self._cross_fitted(answers, confidence),
+                threshold,
+                answers.side,
+                answers.y,
+                promised,
             )
         return Rejection(coefficients, thresholds, expected)
 
@@ -529,12 +536,14 @@ class RejectionRule:
     def _cross_fitted(
         self, answers: Answers, confidence: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the confidence that is learned of the other folds, where one is learned."""
+        """Return the confidence that is learned of other folds, where one is learned."""
         if self.confidence not in LEARNED:
             return confidence
         found = confidence.copy()
-        for fold in np.unique(answers.fold):
-            rows = answers.fold == fold
+        for part in range(CROSS_PARTS):
+            rows = answers.fold % CROSS_PARTS == part
+            if rows.all() or not rows.any():
+                continue
             if (mixed := self._learned(answers.part(~rows))) is not None:
                 found[rows] = learned_confidence(answers.measures[rows], mixed)
         return found

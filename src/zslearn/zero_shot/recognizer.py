@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
@@ -16,6 +17,7 @@ from zslearn.exceptions import (
     InvalidInputError,
     InvalidTypeError,
     UnknownClassError,
+    ZslearnWarning,
 )
 from zslearn.metrics.accuracy import checked_k
 from zslearn.signatures import Signatures
@@ -215,6 +217,8 @@ class Recognizer:
         calibration, scores = self._calibration(), self.scores(X)
         label = calibration.reject_label if reject_label is None else reject_label
         rejected = calibration.rejected(scores, self.seen, self._ratios(X, scores))
+        if doubt := calibration.doubts.get("all" if self.seen.any() else "unseen"):
+            warnings.warn(doubt, ZslearnWarning, stacklevel=2)
         return with_reject_label(self.names[scores.argmax(axis=1)], rejected, label, self.names)
 
     def probabilities(self, X: Any) -> NDArray:

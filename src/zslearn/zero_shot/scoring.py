@@ -8,7 +8,6 @@ answer is, is a value beside it (`Calibration`).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
@@ -22,7 +21,7 @@ from zslearn._parameters import Constraint, Either, Instance, Whole
 from zslearn.core.confidence import MEASURES, RATIOS, confidence_measures, learned_confidence
 from zslearn.core.nearest import Targets, unit_rows
 from zslearn.core.rows import is_small_finite_array, signed_power
-from zslearn.exceptions import InvalidInputError, ZslearnWarning
+from zslearn.exceptions import InvalidInputError
 from zslearn.zero_shot.explanation import Explanation
 from zslearn.zero_shot.inputs import check_features
 from zslearn.zero_shot.tags import ZeroShotTags
@@ -272,15 +271,12 @@ class Calibration:
         self, scores: NDArray, seen: NDArray[np.bool_], ratios: NDArray | None = None
     ) -> NDArray[np.bool_]:
         """Scores (n, c), which candidates were seen (c,) -> which answers are too unsure (n,)."""
-        setting = "all" if seen.any() else "unseen"
-        threshold = (self.threshold or {}).get(setting)
+        threshold = (self.threshold or {}).get("all" if seen.any() else "unseen")
         if threshold is None:
             raise InvalidInputError(
                 "no threshold could be learned: that takes signatures, four training classes and "
                 "several samples of each. Give a number as threshold=."
             )
-        if doubt := self.doubts.get(setting):
-            warnings.warn(doubt, ZslearnWarning, stacklevel=4)
         return np.asarray(self.confidence(scores, seen, ratios) < threshold)
 
 
