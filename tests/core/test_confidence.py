@@ -13,6 +13,7 @@ from zslearn.core.confidence import (
     fit_temperature,
     learned_confidence,
     overconfidence,
+    refitted_confidence,
     threshold_for_cost,
     threshold_for_share,
 )
@@ -139,3 +140,13 @@ def test_everything_or_nothing_is_rejected():
     confidence = np.array([1.0, 2.0])
     assert (confidence >= threshold_for_cost(confidence, np.ones(2))).all()
     assert (confidence < threshold_for_cost(confidence, -np.ones(2))).all()
+
+
+def test_a_few_steps_from_near_coefficients_are_a_fit():
+    rng = np.random.default_rng(5)
+    measures = rng.normal(size=(300, 3)) * [1.0, 10.0, 0.1] + [0.0, 5.0, 1.0]
+    truth = rng.random(300) < 1 / (1 + np.exp(-measures @ [1.0, 0.1, 3.0]))
+    weights = rng.random(300)
+    start = fit_confidence(measures[::2], truth[::2], weights[::2])
+    found = refitted_confidence(measures, truth, weights, start)
+    np.testing.assert_allclose(found, fit_confidence(measures, truth, weights), rtol=0.01)

@@ -96,6 +96,42 @@ def fit_confidence(
     return np.append(coef, model.intercept_[0] - coef @ center)
 
 
+def refitted_confidence(
+    measures: NDArray[np.float64],
+    truth: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+    start: NDArray[np.float64],
+    n_steps: int = 5,
+) -> NDArray[np.float64]:
+    """Return what `fit_confidence` learns, by a few Newton steps from coefficients near it.
+
+    Parameters
+    ----------
+    measures, truth, weights
+        As in :func:`fit_confidence`.
+    start : ndarray of shape (n_measures + 1,)
+        Learned of other samples of the same kind.
+    n_steps : int, default=5
+        Far from the solution a step may lead away, so that few steps are no guarantee.
+
+    Returns
+    -------
+    ndarray of shape (n_measures + 1,)
+    """
+    center, scale = measures.mean(axis=0), measures.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    rows = np.column_stack([(measures - center) / scale, np.ones(len(measures))])
+    penalty = np.append(np.ones(len(center)), 0.0)
+    found = np.append(start[:-1] * scale, start[-1] + start[:-1] @ center)
+    for _ in range(n_steps):
+        sure = expit(rows @ found)
+        slope = rows.T @ (weights * (sure - truth)) + penalty * found
+        bend = (rows.T * (weights * sure * (1 - sure))) @ rows + np.diag(penalty + 1e-9)
+        found = found - np.linalg.solve(bend, slope)
+    coef = found[:-1] / scale
+    return np.append(coef, found[-1] - coef @ center)
+
+
 def learned_confidence(
     measures: NDArray[np.float64], coefficients: NDArray[np.float64]
 ) -> NDArray[np.float64]:

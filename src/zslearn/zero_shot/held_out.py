@@ -21,6 +21,7 @@ from zslearn.core.confidence import (
     fit_confidence,
     fit_temperature,
     learned_confidence,
+    refitted_confidence,
     threshold_for_classes,
     threshold_for_cost,
     threshold_for_share,
@@ -415,11 +416,6 @@ class Answers(NamedTuple):
         """Whether the class of each sample was a candidate."""
         return self.side < 2
 
-    def part(self, rows: NDArray[np.bool_]) -> Answers:
-        """Return some of them."""
-        columns: Any = (column[rows] for column in self)
-        return Answers(*columns)
-
 
 class Rejection(NamedTuple):
     """When answers are rejected, and what to expect of it.
@@ -511,7 +507,7 @@ class RejectionRule:
             threshold, promised = self._threshold(answers, confidence)
             thresholds[setting] = threshold
             expected[setting] = ExpectedRejection.of(
-                self._cross_fitted(answers, confidence),
+                self._cross_fitted(answers, confidence, mixed),
                 threshold,
                 answers.side,
                 answers.y,
@@ -528,25 +524,31 @@ class RejectionRule:
     def _learned(self, answers: Answers) -> NDArray[np.float64] | None:
         """Return how measures are mixed, None for a single one."""
         # A logistic regression needs examples of both answers.
-        truth = answers.right if self.confidence == "right" else answers.known
+        truth = self._truth(answers)
         if self.confidence not in LEARNED or truth.all() or not truth.any():
             return None
         return fit_confidence(answers.measures, truth, answers.weights)
 
     def _cross_fitted(
-        self, answers: Answers, confidence: NDArray[np.float64]
+        self, answers: Answers, confidence: NDArray[np.float64], mixed: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Return the confidence that is learned of other folds, where one is learned."""
-        if self.confidence not in LEARNED:
+        if self.confidence not in LEARNED or mixed is None:
             return confidence
-        found = confidence.copy()
+        truth, found = self._truth(answers), confidence.copy()
         for part in range(CROSS_PARTS):
             rows = answers.fold % CROSS_PARTS == part
-            if rows.all() or not rows.any():
+            if not rows.any() or truth[~rows].all() or not truth[~rows].any():
                 continue
-            if (mixed := self._learned(answers.part(~rows))) is not None:
-                found[rows] = learned_confidence(answers.measures[rows], mixed)
+            others = answers.measures[~rows], truth[~rows], answers.weights[~rows]
+            again = refitted_confidence(*others, start=mixed)
+            if np.isfinite(again).all():
+                found[rows] = learned_confidence(answers.measures[rows], again)
         return found
+
+    def _truth(self, answers: Answers) -> NDArray[np.bool_]:
+        """Return what a learned confidence tells."""
+        return answers.right if self.confidence == "right" else answers.known
 
     def _threshold(
         self, answers: Answers, confidence: NDArray[np.float64]
