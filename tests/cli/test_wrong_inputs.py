@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 import pytest
+from PIL import Image
 
 from tests.streams import SeparateRunner
 from zslearn.cli import cli
@@ -34,6 +35,7 @@ class Case(NamedTuple):
     content: str | bytes = ""
 
 
+SEEN = ("seen0", "seen1")
 FILES = "--features {}/X.csv --labels {}/y.csv --signatures {}/classes.csv"
 ROW = ",".join(["0.5"] * 10)
 # As many rows as there are labels, but for the last.
@@ -135,7 +137,7 @@ FIT_OPTIONS = {
     "--checkpoint {}/c": "--checkpoint",
     "--colour red": "--colour",
     "animals": "--labels",
-    "--features {}": "X|folder",
+    "--features {}": "X|folder|holds .* pictures, not features",
     "--features {}/nothing.csv": "nothing.csv",
     "--labels {}/nothing.csv": "nothing.csv",
     "--signatures {}/nothing.csv": "nothing.csv",
@@ -313,6 +315,36 @@ OF_TEXTS = {
     "describe {}/tickets.csv --out {}/d.csv": "each of the 12 rows would be a class",
     "describe {}/three.csv --out {}/d.csv": "each of the 3 rows would be a class.*'category'",
 }
+# Folders of pictures that zslearn fit cannot take; made by `add_pictures`.
+WITH = "--signatures {}/classes.csv --save {}/n.zsl"
+PICTURES = {
+    "fit {}/nowhere WITH": "No such path.*nowhere",
+    "fit {}/nothing WITH": "nothing holds no files",
+    "fit {}/photos --save {}/n.zsl": "say what the classes .* are",
+    "fit {}/photos --signatures {}/nothing.csv --save {}/n.zsl": "nothing.csv",
+    "fit {}/photos --signatures {}/photos --save {}/n.zsl": "is a folder; give a file",
+    "fit {}/photos --signatures {}/kinds.csv --save {}/n.zsl": "words; give it by --classes",
+    "fit {}/photos --classes {}/classes.csv --save {}/n.zsl": "holds numbers, not texts",
+    "fit {}/photos --classes {}/kinds.csv WITH": "not by both",
+    "fit {}/photos/seen0/0.png WITH": "is not a data set|--labels, --signatures",
+    "fit {}/deep WITH": "holds one folder, 'photos'.*Then give .*deep/photos",
+    "fit {}/groups WITH": "one level too deep, such as (?:ground/seen0|sky/seen1)",
+    "fit {}/strange WITH": "Class '(?:bar|foo)' .and 1 more. has no sig.*strange and in .*clas",
+    "fit {}/loose WITH": "lie in no folders of classes",
+    "fit {}/broken WITH": "none of the 2 files could be read as a picture",
+    "fit {}/photos WITH --report {}/no/r.html": "There is no folder",
+    "fit {}/photos WITH --report {}/photos": "is a folder",
+    "fit {}/photos WITH --report {}/n.zsl": "--report and --save name the same file",
+    "fit {}/photos WITH --encoder minilm": "no image encoder 'minilm'",
+    "fit {}/photos WITH --views up": "(?i)views",
+    "fit {}/photos WITH --text text": "--text is for a table of texts",
+    "fit {}/photos WITH --split x": "--split and --ignore do not go with pictures",
+    "fit {}/photos WITH --unseen fox": "fox",
+    "fit {}/photos/seen0 WITH --labels {}/nothing.csv": "nothing.csv",
+    "fit {}/model.zsl WITH": "model.zsl|--labels, --signatures",
+    "fit {}/X.csv WITH": "no column holds texts.*give it by --features .*X.csv",
+    "fit {}/tickets.store WITH --encoder minilm": "--encoder is for a folder",
+}
 
 
 def cases():
@@ -360,7 +392,13 @@ def text_cases():
         yield options, Case(options, words)
 
 
-CASES = dict(cases()) | dict(text_cases())
+def picture_cases():
+    """The cases of pictures."""
+    for options, words in PICTURES.items():
+        yield options, Case(options.replace("WITH", WITH), words)
+
+
+CASES = dict(cases()) | dict(text_cases()) | dict(picture_cases())
 
 
 @pytest.fixture(scope="module")
@@ -380,7 +418,22 @@ def sound(tmp_path_factory):
     fit = f"fit {FILES} --method sae -P lam=1 --save {{}}/model.zsl".replace("{}", str(folder))
     assert SeparateRunner().invoke(cli, fit.split()).exit_code == 0
     add_texts(folder)
+    add_pictures(folder)
     return folder
+
+
+def add_pictures(folder):
+    """Write folders of pictures: a sound one, its store, and others with a mistake each."""
+    places = ("photos", "deep/photos", "strange", "loose", "broken")
+    kinds = {"strange": ("foo", "bar"), "loose": (".", ".")}
+    found = [folder / place / kind for place in places for kind in kinds.get(place, SEEN)]
+    found += [folder / "groups" / "ground" / "seen0", folder / "groups" / "sky" / "seen1"]
+    for i, place in enumerate(found):
+        place.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (8, 8), (10 * i, 0, 0)).save(place / f"{i}.png")
+    for file in (folder / "broken").rglob("*.png"):
+        file.write_bytes(b"no picture")
+    (folder / "nothing").mkdir()
 
 
 def add_texts(folder):

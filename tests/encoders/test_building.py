@@ -340,6 +340,7 @@ def test_only_bad_files_make_no_store(image_encoder, tmp_path):
     (tmp_path / "p" / "a.png").write_bytes(b"nothing")
     with pytest.raises(InvalidInputError, match=r"none of the 1 files could be read .* a\.png: it"):
         build_store(find_pictures(tmp_path / "p"), tmp_path / "s", image_encoder)
+    assert not (tmp_path / "s").exists()
 
 
 def test_copies_are_reported(folder, image_encoder, tmp_path):
@@ -360,6 +361,8 @@ def test_a_store_is_not_mixed(samples, encoder, tmp_path, monkeypatch):
         build_store(samples[1:], tmp_path / "begun", encoder)
     with pytest.raises(InvalidInputError, match="was begun with another encoder"):
         build_store(samples, tmp_path / "begun", flip)
+    forgotten = build_store(samples[1:], tmp_path / "begun", encoder, forget=True)
+    assert list(forgotten.samples) == [sample.name for sample in samples[1:]]
     build_store(samples, tmp_path / "s", encoder)
     before = digest(tmp_path / "s")
     with pytest.raises(InvalidInputError, match=r"holds 1 (picture|text)s .* '(cat/01|t00)"):

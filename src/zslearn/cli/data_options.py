@@ -381,6 +381,8 @@ def is_in_words(path: str) -> bool:
     """Say whether a file names or describes classes, rather than giving numbers for them."""
     from zslearn._tables import ENDINGS, read_table
 
+    if Path(path).is_dir():
+        return False
     if Path(path).suffix.lower() not in ENDINGS:
         return Path(path).suffix.lower() not in (".npz", ".npy")
     try:

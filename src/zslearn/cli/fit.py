@@ -315,10 +315,14 @@ def _encoded(
 ) -> tuple[Source, Store]:
     """Encode pictures or texts into a store beside the model, which is the source from then on."""
     folder, table = str(source.path), source.signatures or source.classes
-    if table is None or source.features or source.semantics or source.split or source.ignore:
+    if table is None:
         raise click.UsageError(
-            "a folder of pictures, or a table of texts, needs --signatures or --classes, and none "
-            "of --features, --semantics, --split and --ignore"
+            f"say what the classes of {folder} are, also those without samples: by --signatures, a "
+            "table of their traits, or by --classes, their descriptions"
+        )
+    if source.features or source.semantics or source.split or source.ignore:
+        raise click.UsageError(
+            "--features, --semantics, --split and --ignore do not go with pictures and texts"
         )
     if source.signatures is not None and source.classes is not None:
         raise click.UsageError("give the classes by --signatures or by --classes, not by both")
@@ -330,7 +334,10 @@ def _encoded(
         raise InvalidInputError(
             f"{error} If {folder} holds features, give it by --features {folder}."
         ) from error
-    _check_labels(samples, folder, table, source.class_names())
+    known = source.class_names()
+    if absent := [name for name in source.unseen if name not in set(known)]:
+        raise UnknownClassError(absent, known, "Correct the name given by --unseen.")
+    _check_labels(samples, folder, table, known)
     store = Path(target).with_suffix(".store")
     made = encoded(samples, store, options, cluster=cluster, forget=True)
     return replace(source, path=str(made.folder), labels=None), made

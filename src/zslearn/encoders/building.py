@@ -102,7 +102,8 @@ def build_store(
         ``spread(function, items)`` yields ``function(item)`` in the order of the items; by default
         in threads of this process, by the encoder's `n_jobs`.
     forget : bool, default=False
-        Leave samples of a complete store out that are not given any more, in place of an error.
+        Leave samples of a complete store out that are not given any more, and begin an incomplete
+        one of other samples anew, in place of an error.
 
     Returns
     -------
@@ -144,7 +145,7 @@ def build_store(
     # Texts of like length need little padding; longest first, the time left is rather overstated.
     new.sort(key=_length, reverse=True)
     with _undamaged(root / "parts"):
-        parts = _start(root, plan, new, encoder, grows=known is not None)
+        parts = _start(root, plan, new, encoder, replaces=forget or known is not None)
     size = CHUNK[encoder.kind]
     chunks = [new[first : first + size] for first in range(0, len(new), size)]
     todo = [i for i in range(len(chunks)) if not _record_file(parts, i).exists()]
@@ -271,7 +272,7 @@ def _is_same(file: Path, sha256: str) -> bool:
 
 
 def _start(
-    root: Path, plan: dict[str, Any], new: Sequence[Sample], encoder: Encoder, *, grows: bool
+    root: Path, plan: dict[str, Any], new: Sequence[Sample], encoder: Encoder, *, replaces: bool
 ) -> Path:
     """Note the plan of a new store, or see that the one begun is the same."""
     parts = root / "parts"
@@ -281,7 +282,7 @@ def _start(
         begun = json.loads(file.read_text("utf-8"))
         if begun == plan:
             return parts
-        if not grows:
+        if not replaces:
             other = begun.get("encoder") != plan["encoder"]
             what = "another encoder" if other else f"other {encoder.unit}s"
             raise InvalidInputError(
@@ -289,7 +290,7 @@ def _start(
                 "folder or remove this one."
             )
     others = set(root.iterdir()) - {parts} if root.is_dir() else set()
-    if not grows and (others or (root.exists() and not root.is_dir())):
+    if not (root / META).exists() and (others or (root.exists() and not root.is_dir())):
         raise InvalidInputError(f"{root} holds something else; choose a new or empty folder.")
     shutil.rmtree(parts, ignore_errors=True)
     parts.mkdir(parents=True)
@@ -340,6 +341,9 @@ def _finish(
     if not facts:
         name, reason = next(iter(refused.items()))
         what = "files" if encoder.kind == "image" else "texts"
+        shutil.rmtree(parts)
+        if not any(root.iterdir()):
+            root.rmdir()
         raise InvalidInputError(
             f"none of the {len(samples)} {what} could be read as a {encoder.unit}; {name}: {reason}"
         )
