@@ -26,6 +26,7 @@ from zslearn.exceptions import (
     InvalidTypeError,
     MissingExtraError,
     MissingFileError,
+    ZslearnError,
     ZslearnWarning,
 )
 from zslearn.signatures import Signatures
@@ -400,6 +401,20 @@ def test_two_columns_of_a_frame_with_one_name_are_refused():
         read_table(pd.DataFrame([[1, 2]], columns=["a", "a "]))
     with pytest.raises(InvalidTypeError, match="a file or a pandas DataFrame; got list"):
         read_table([1, 2])
+
+
+@pytest.mark.parametrize("name", ["lab\nl", "lab\x1b[31ml", "lab\r\nl"])
+def test_columns_are_listed_in_one_line_whatever_their_names(tmp_path, name):
+    pa.feather.write_feather(pa.table({"a": A, name: ["x", "y"]}), str(tmp_path / "x.feather"))
+    for read in (
+        lambda path: load_table(path, "label", {"x": [1.0], "y": [2.0]}),
+        lambda path: read_table(path).take("label"),
+    ):
+        with pytest.raises(
+            (InvalidInputError, MissingFileError), match=r"columns are a, lab"
+        ) as no:
+            read(tmp_path / "x.feather")
+        assert str(no.value).isprintable()
 
 
 def not_utf8():

@@ -272,9 +272,19 @@ def read_names(path: PathLike) -> list[str]:
 
 def first_line(error: BaseException) -> str:
     """Return what another library says is wrong as one short line that can be printed anywhere."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    shown = "".join(letter if letter.isprintable() else "?" for letter in text)
+    shown = printable(str(error)) or type(error).__name__
     return shown if len(shown) <= 200 else shown[:197] + "..."
+
+
+def printable(text: str) -> str:
+    """Return a text of somebody else as one line without letters that a terminal would obey.
+
+    Examples
+    --------
+    >>> printable(chr(10).join(["two", "lines"]))
+    'two lines'
+    """
+    return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))
 
 
 def read_checked(path: PathLike, sha256: str) -> bytes:

@@ -29,7 +29,7 @@ from zslearn._cells import (
     is_number,
     number_of,
 )
-from zslearn._files import PathLike, check_is_file, damaged, naming
+from zslearn._files import PathLike, check_is_file, damaged, naming, printable
 from zslearn._optional import require
 from zslearn.exceptions import InvalidInputError, InvalidTypeError, did_you_mean
 
@@ -284,7 +284,8 @@ def spelled_names(names: Sequence[str], wanted: str | None = None) -> str:
     """Spell the first columns of a table for a message, and the one nearest to a wanted name."""
     hint = "" if wanted is None else did_you_mean(wanted, names)
     more = ", ..." if len(names) > 8 else ""
-    return f"{', '.join(map(str, names[:8])) or 'not named'}{more}.{hint}"
+    shown = ", ".join(printable(str(name)) for name in names[:8])
+    return f"{shown or 'not named'}{more}.{hint}"
 
 
 def check_spelled_once(names: Iterable[Any], what: str = "class") -> None:

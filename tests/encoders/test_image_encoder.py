@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, load_model, numpy_helper
 from PIL import Image
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -153,6 +153,19 @@ def test_a_network_that_is_refused_leaves_stdout_alone(tmp_path, capfd):
     with pytest.raises(ModelFileError, match="onnxruntime refuses it"):
         ImageEncoder(model).fit()
     assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("end", ["input", "output"])
+def test_a_network_without_ends_is_refused(tmp_path, end):
+    write_onnx(tmp_path / "net.onnx")
+    model = load_model(tmp_path / "net.onnx")
+    del getattr(model.graph, end)[:]
+    if end == "input":  # the picture becomes a constant, so that the network is still one
+        pictures = numpy_helper.from_array(np.ones((1, 3, 4, 4), np.float32), "x")
+        model.graph.initializer.append(pictures)
+    (tmp_path / "net.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(ModelFileError, match=r"it must have one input, .* and an output"):
+        ImageEncoder(f"onnx:{tmp_path / 'net.onnx'}").fit()
 
 
 def test_tensors_in_other_files_are_not_read(tmp_path):

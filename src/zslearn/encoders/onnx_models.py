@@ -93,11 +93,13 @@ def image_model_of(
 ) -> ImageModel:
     """Return the model in a serialized graph; `sha256` is that of its weights."""
     session = _session(content, name)
-    (taken, *more), given = session.get_inputs(), session.get_outputs()[0]
-    if more or len(taken.shape) != 4 or taken.type != "tensor(float)":
+    inputs, outputs = session.get_inputs(), session.get_outputs()
+    batches = [end for end in inputs if len(end.shape) == 4 and end.type == "tensor(float)"]
+    if len(inputs) != 1 or not batches or not outputs:
         raise ModelFileError(
-            name, "it must have one input, a batch of pictures of float32", "network"
+            name, "it must have one input, a batch of pictures of float32, and an output", "network"
         )
+    taken, given = inputs[0], outputs[0]
     whole_batches = not isinstance(taken.shape[0], int)
 
     def network(pictures: NDArray[np.float32]) -> Vectors:
