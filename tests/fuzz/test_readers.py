@@ -28,6 +28,7 @@ ONCE_FAILED = {
     "store": [285, 4983],
     "picture_store": [201, 204, 209, 237, 261, 2806],
     "encoder": [459, 4738, 7679],
+    "parquet": [7864],
     "tables": [14931],
 }
 

@@ -80,3 +80,16 @@ def test_what_cannot_be_used_is_named(seen):
         open_source(pa.table({"f": [1.0, None], "y": [1, 2]}), "y")
     with pytest.raises(InvalidInputError, match="holds no rows"):
         open_source(table.slice(0, 0), "animal")
+
+
+def test_labels_that_are_no_text_are_refused_in_one_line(tmp_path):
+    offsets = pa.py_buffer(np.array([0, 1, 2], np.int32).tobytes())
+    labels = pa.StringArray.from_buffers(2, offsets, pa.py_buffer(b"a\xff"))
+    table = pa.table({"features": [[1.0, 2.0], [3.0, 4.0]], "labels": labels})
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(table, tmp_path / "x.parquet")
+    for source in (open_source(tmp_path / "x.parquet"), open_source(table, "labels")):
+        for read in (source.labels, lambda source=source: list(source.blocks(2))):
+            with pytest.raises(InvalidInputError, match="is not a readable source of labels") as no:
+                read()
+            assert str(no.value).isprintable()

@@ -225,7 +225,8 @@ def arrow_labels(column: Any, path: Path | str) -> NDArray:
     """Return a column of labels as a vector of text or whole numbers."""
     if column.null_count:
         raise InvalidInputError(f"{path}: the labels have missing values.")
-    values = column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(False)
+    with damaged(path, "source of labels"):  # text that is no UTF-8 shows here
+        values = column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(False)
     return plain_labels(np.asarray(values), path)
 
 
