@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import machine
@@ -67,9 +68,10 @@ def synthetic(n: int, pictures: bool) -> Any:
 
     rng = np.random.default_rng(0)
     names = [f"class {i:03}" for i in range(SEEN + UNSEEN)]
-    table = Signatures(
-        names, rng.random((len(names), DIMENSIONS)), [f"attribute {k}" for k in range(DIMENSIONS)]
-    )
+    # Names that no encoder gives: numbered dimensions have no sliders.
+    letters = ascii_lowercase[: DIMENSIONS // 10 + 1]
+    traits = [f"trait {one}{other}" for one in letters for other in ascii_lowercase[:10]]
+    table = Signatures(names, rng.random((len(names), DIMENSIONS)), traits[:DIMENSIONS])
     train = np.zeros(n, bool)
     train[: min(TRAINED, n // 2)] = True
     y = np.where(train, np.arange(n) % SEEN, np.arange(n) % len(names))
