@@ -179,7 +179,7 @@ def warn_renamed(old: str, new: str, *, stacklevel: int = 3) -> None:
     import warnings
 
     warnings.warn(
-        f"{old} is called {new} now; the old name goes with the next release.",
+        f"{old} is called {new} now; the old name goes with version 1.1.",
         FutureWarning,
         stacklevel=stacklevel,
     )
