@@ -26,6 +26,8 @@ _CLUSTERING = ("clustering", "clustering-tables", "cluster-picture")
 WITHOUT_SPACES = ("description", "flowers", "pictures", "deep-pictures")
 # A split of this name and a number deals the classes again, with the number as the seed.
 RANDOM = "random "
+# Between the names of semantic spaces that are taken side by side.
+JOINED = " + "
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ class Experiment:
     data : tuple of str
         "zero-shot" for every data set for zero-shot learning, or names of data sets.
     splits, semantics, methods : tuple of str
-        What is combined; semantics () is the first space of a data set, ("all",) every space.
+        What is combined; semantics () is the first space of a data set, ("all",) every space, and
+        "attributes + word vectors" both side by side.
         "random 3" is a split with the classes dealt again, for the first space that is named.
     protocol : str
         "conventional" or "generalized".
@@ -201,7 +204,9 @@ class Experiment:
             return ("",)
         if self.semantics == ("all",):
             return source.semantics
-        return [name for name in self.semantics if name in source.semantics] or source.semantics[:1]
+        there = set(source.semantics)
+        named = [s for s in self.semantics if s in there or set(s.split(JOINED)) <= there]
+        return named or source.semantics[:1]
 
     def _scaled(self, options: Mapping[str, Any]) -> dict[str, Any]:
         return dict(options) if self.scale is None else {**options, "scale": self.scale}

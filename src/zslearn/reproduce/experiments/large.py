@@ -1,4 +1,4 @@
-"""SAE on data of ImageNet's size that is written to disk and read block by block."""
+"""Data of ImageNet's size: SAE reads it from disk block by block; the others read a small one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.datasets import load_imagenet, make_imagenet_like
+from zslearn.evaluation import evaluate
 from zslearn.exceptions import InvalidInputError
+from zslearn.reproduce.experiments.zero_shot import with_steps
 from zslearn.reproduce.specification import Run
 from zslearn.reproduce.tables import (
     Row,
@@ -34,14 +36,15 @@ HITS = 5
 
 
 def measure(run: Run) -> dict[str, Any]:
-    """Write the data, learn from it and choose λ in one pass, recognize the rest in blocks."""
+    """Write the data, learn from it, recognize what was not learned from."""
     sizes = scaled_sizes(run.parameters)
     with tempfile.TemporaryDirectory(prefix="zslearn-large-") as folder:
         _check_room(folder, sizes)
         start = perf_counter()
         place = make_imagenet_like(Path(folder) / "data", random_state=run.seed, **sizes)
         written = perf_counter() - start
-        return sizes | {"write_seconds": written} | _measured(place)
+        found = _measured(place) if run.method == "sae" else _in_memory(place, run)
+        return sizes | {"write_seconds": written} | found
 
 
 def scaled_sizes(options: Any) -> dict[str, Any]:
@@ -90,6 +93,18 @@ def _measured(place: Path) -> dict[str, Any]:
         "chance": HITS / len(split.unseen),
         "fit_seconds": fitted - start,
         "predict_seconds": predicted - fitted,
+        "data_mb": data.X.nbytes / 2**20,
+    }
+
+
+def _in_memory(place: Path, run: Run) -> dict[str, Any]:
+    """Measure a method that reads all at once."""
+    data = load_imagenet(place)
+    found = evaluate(data, with_steps(run.method, run.seed)).as_dict()
+    kept = ("n_train", "n_test", "hit_at_5", "fit_seconds", "predict_seconds")
+    return {key: found[key] for key in kept} | {
+        "hit_at_1": found["per_sample_accuracy"],
+        "chance": HITS * found["chance"],
         "data_mb": data.X.nbytes / 2**20,
     }
 

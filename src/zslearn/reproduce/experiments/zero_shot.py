@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import make_pipeline
 
+from zslearn.datasets import ZeroShotDataset
 from zslearn.evaluation import ConventionalProtocol, GeneralizedProtocol, Result, evaluate
 from zslearn.exceptions import InvalidInputError
 from zslearn.reproduce.plots import COLORS, LINES, Plot, new_figure, tidy
 from zslearn.reproduce.published import SURVEY, Published, find_published
-from zslearn.reproduce.specification import Run
+from zslearn.reproduce.specification import JOINED, Run
 from zslearn.reproduce.tables import (
     MAIN_SPACES,
     Row,
@@ -36,6 +37,7 @@ from zslearn.reproduce.tables import (
     short,
     where,
 )
+from zslearn.signatures import Signatures
 from zslearn.zero_shot import METHODS, SAEClassifier, ZeroShotTags, make_classifier
 from zslearn.zero_shot.legacy import LegacyCUB
 from zslearn.zero_shot.registry import DEEP, find_method
@@ -122,9 +124,18 @@ def measure(run: Run) -> dict[str, Any]:
         protocol = ConventionalProtocol(run.split)
     data = run.source.load()
     method = with_steps(run.method, run.seed)
-    result = evaluate(data, method, protocol, semantics=run.semantics)
+    result = evaluate(data, method, protocol, semantics=_semantics(data, run.semantics))
     row = result.as_dict() | {"feature_title": result.features}
     return row | ({"series": {"curve": _thinned(result)}} if result.curve is not None else {})
+
+
+def _semantics(data: ZeroShotDataset, name: str) -> str | Signatures:
+    """Return a semantic space, or two side by side, with both parts of length 1."""
+    first, plus, second = name.partition(JOINED)
+    if not plus:
+        return name
+    parts = (data.semantics[one] for one in (first, second))
+    return next(parts).join(next(parts), names=(first, second)).normalized("l2-block")
 
 
 def _thinned(result: Result) -> dict[str, list[float]]:
@@ -229,11 +240,11 @@ def _overviews(rows: Iterable[Row]) -> list[Table]:
     }
     few = [" / ".join(_short(shots.get(name), f"both_{n}") for name in DATA.values()) for n in FEW]
     chance = [short(found["sae"]["chance"]) if "sae" in found else "–" for found in alone.values()]
-    body = [("chance", *chance, *[""] * (len(DATA) + len(FEW)))]
+    body = [("chance", *chance, *["–"] * (len(DATA) + len(FEW)))]
     for name in FEW_METHODS:
         cells = [_short(alone[title].get(name), "per_class_accuracy") for title in DATA]
         cells += [_short(among[title].get(name), "calibrated_harmonic_mean") for title in DATA]
-        cells += few if name == "prototype-regression" else [""] * len(FEW)
+        cells += few if name == "prototype-regression" else ["–"] * len(FEW)
         body.append((METHODS[name].title, *cells))
     head = [*DATA, *(f"{title}, H" for title in DATA)]
     head += [f"{n} picture{'s' * (n > 1)}" for n in FEW]
