@@ -7,7 +7,7 @@ from zslearn.datasets import load_imagenet, make_imagenet_like
 from zslearn.exceptions import InvalidInputError
 from zslearn.reproduce import Run, choose_experiments
 from zslearn.reproduce.experiments.large import measure, scaled_sizes
-from zslearn.zero_shot import SAEClassifier
+from zslearn.zero_shot import SAEClassifier, make_classifier
 
 SIZES = {"n_seen": 30, "n_unseen": 12, "n_samples": 800, "n_features": 24, "n_dimensions": 10}
 SIZES["noise"] = 6.0
@@ -28,6 +28,17 @@ def test_one_streaming_pass_recognizes_like_a_fit_in_memory(tmp_path):
         assert abs(row[f"{prefix}hit_at_1"] - hits[:, 0].mean()) < 1e-12
         assert abs(row[f"{prefix}hit_at_5"] - hits.any(axis=1).mean()) < 1e-12
     assert (row["n_train"], row["n_test"]) == (len(train), len(test))
+
+
+def test_other_methods_are_measured_on_the_same_samples(tmp_path):
+    row = measure(Run("large", "rrzsl", parameters=SIZES | {"scale": 1.0}))
+    data = load_imagenet(make_imagenet_like(tmp_path / "data", random_state=0, **SIZES))
+    split = data.split("standard")
+    train, test = data.train_rows(split), data.test_rows(split)
+    model = make_classifier("rrzsl", data.signatures).fit(data.X[train], data.y[train])
+    hits = model.predict_top_k(data.X[test], 5, split.unseen) == data.y[test][:, None]
+    assert (row["hit_at_1"], row["hit_at_5"]) == (hits[:, 0].mean(), hits.any(axis=1).mean())
+    assert row["n_test"] == len(test)
 
 
 def test_rows_shrink_with_the_scale_and_widths_with_its_root():

@@ -76,3 +76,28 @@ def test_every_published_value_of_a_table_is_shown(tables, name):
     if number == "8":
         values = [v for v in values if v.metric == "clustering loss"]
     assert {v.text for v in values} <= printed
+
+
+def test_spaces_side_by_side_are_preferred_and_a_small_scale_is_told(rows):
+    alone = {**rows[0], "method": "sje", "key": "sje", "per_sample_accuracy": 0.3}
+    both = {**alone, "key": "both", "semantics": "attributes + word vectors"}
+    large = {"kind": "large", "status": "ok", "parameter_name": "ImNet-2", "n_features": 324}
+    large |= {"n_samples": 21800, "hit_at_5": 0.5, "encoder_hit_at_5": 0.4}
+    made = [
+        {"key": "x", "method": "devise", "parameter_scale": 0.1, **large},
+        {"key": "y", "method": "sae", "parameter_scale": 0.1, **large},
+        {"key": "z", "method": "sae", "parameter_scale": 1.0, **large, "hit_at_5": 0.6},
+    ]
+
+    def table(name, rows):
+        return next(t for t in make_tables(rows, [PAPER])[PAPER] if t.name == name)
+
+    cell = table("paper-table-2", [alone]).cell("SJE", "AwA, ours")
+    assert re.fullmatch("30.0[⁰¹²³⁴⁵⁶⁷⁸⁹]", cell)
+    both["per_sample_accuracy"] = 0.35
+    assert table("paper-table-2", [alone, both]).cell("SJE", "AwA, ours") == "35.0"
+    small = table("paper-table-2-large", made)
+    assert small.cell("SAE (decoder)", "ImNet-2, synthetic") == "60.0"
+    assert small.cell("DeViSE", "ImNet-2, synthetic").startswith("50.0")
+    told = "21,800 samples of 324 features; SAE there: encoder 40.0, decoder 50.0."
+    assert any(note.endswith(told) for note in small.notes)

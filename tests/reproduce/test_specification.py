@@ -1,13 +1,17 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from zslearn.cluster import find_mapping
+from zslearn.datasets import load_animals
+from zslearn.evaluation import ConventionalProtocol, evaluate
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.reproduce import Run, choose_experiments, find_data, load_experiments, plan
-from zslearn.reproduce.experiments import KINDS, program
+from zslearn.reproduce.experiments import KINDS, measure, program
 from zslearn.reproduce.experiments.zero_shot import with_steps
 from zslearn.reproduce.specification import base_name
+from zslearn.signatures import Signatures
 from zslearn.zero_shot import METHODS
 
 
@@ -54,6 +58,24 @@ def test_experiments_that_ask_for_the_same_run_share_it(animals):
     )
     both = plan(choose_experiments(["zsl", "ablation"], ["sae"]), [animals])
     assert [run.key for run in zsl] == [run.key for run in ablation] == [run.key for run in both]
+
+
+def test_spaces_side_by_side_need_both_and_their_parts_are_of_length_one(animals):
+    both = "attributes + binary attributes"
+    asked = replace(load_experiments()["spaces-joined"], methods=("rrzsl",), semantics=(both,))
+    (run,) = plan([asked], [animals])
+    assert run.semantics == both
+    data = load_animals()
+    rows = [
+        data.semantics[name].vectors / np.linalg.norm(data.semantics[name].vectors, axis=1)[:, None]
+        for name in both.split(" + ")
+    ]
+    joined = Signatures(list(data.signatures), np.hstack(rows))
+    wanted = evaluate(data, "rrzsl", ConventionalProtocol("standard"), semantics=joined)
+    assert measure(run)["per_class_accuracy"] == wanted.metrics["per_class_accuracy"]
+    alone = replace(animals, semantics=("attributes",))
+    (run,) = plan([asked], [alone])
+    assert run.semantics == "attributes"
 
 
 def test_only_methods_that_draw_numbers_run_with_every_seed(animals):

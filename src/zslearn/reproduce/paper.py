@@ -428,7 +428,9 @@ def _cost(rows: Sequence[Row]) -> Table:
             ours = [notes.empty(why)] * 5
         else:
             ours = [
-                f"{mine['n_learned_from']:,}" if "n_learned_from" in mine else "–",
+                f"{mine['n_learned_from']:,}"
+                if "n_learned_from" in mine
+                else notes.empty("not written down by this run"),
                 seconds(mine["fit_seconds"]),
                 f"{mine['fit_seconds'] / base['fit_seconds']:.1f}" if base else "–",
                 seconds(mine["search_seconds"]),

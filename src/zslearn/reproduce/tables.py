@@ -178,7 +178,10 @@ def cell_value(cell: str) -> float | None:
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:
-    return bool(cells) and all(_NUMBER.match(cell) or cell in ("failed", "-") for cell in cells)
+    """Say whether all are numbers, or say that there is none: "failed", "-", "–" with a mark."""
+    return bool(cells) and all(
+        _NUMBER.match(cell) or cell in ("failed", "-") or cell.startswith("–") for cell in cells
+    )
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
