@@ -9,6 +9,8 @@ all. `CalibratedStacking` learns a bias, a temperature and a threshold on folds 
 
 # %%
 # Deal the animals, and hold out a quarter of the samples of those that are trained.
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -29,11 +31,16 @@ known = np.isin(y, [*seen, *unseen])
 
 # %%
 # The unknown animals have no signature, so they cannot be answered. At most 5 % of the samples of
-# the others should be rejected.
+# the others should be rejected. What the folds say of that threshold comes first: with so few
+# classes it catches few of the unknown.
 table = animals.signatures.drop(unknown)
 clf = CalibratedStacking(PrototypeRegression(table), max_rejected=0.05)
 clf.fit(animals.X[train], animals.y[train])
-answers = clf.predict(X, reject=True, reject_label="none of these")
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    answers = clf.predict(X, reject=True, reject_label="none of these")
+for warning in told:
+    print(f"warning: {warning.message}")
 rejected = answers == "none of these"
 print(f"bias {clf.gamma_:.0f}, temperature {clf.temperature_['all']:.0f}")
 for name, side in (("known", known), ("unknown", ~known)):
