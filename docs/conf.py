@@ -57,7 +57,10 @@ numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
 SECTIONS = ["first_steps", "understanding", "data", "measuring", "clustering", "production"]
-FIRST = ["plot_first_classifier.py", "plot_explain.py", "plot_two_sided_map.py", "plot_lam_path.py"]
+FIRST = [
+    *("plot_shapes.py", "plot_few_texts.py", "plot_first_classifier.py", "plot_explain.py"),
+    *("plot_two_sided_map.py", "plot_lam_path.py"),
+]
 
 
 def place(file_name: str) -> tuple[int, str]:

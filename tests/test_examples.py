@@ -26,11 +26,16 @@ def names_of(example):
 
 
 def test_the_picture_of_the_readme_is_what_its_example_draws(tmp_path):
+    pytest.importorskip("onnxruntime", reason="the extra images is not installed")
     image = pytest.importorskip("matplotlib.image")
-    names_of("first_steps/plot_first_classifier.py")["figure"].savefig(tmp_path / "now.png")
-    kept = image.imread(EXAMPLES.parent / "docs" / "images" / "first_classifier.png")
-    # A figure of another classifier changes squares and numbers, another font some edges.
+    names = names_of("first_steps/plot_shapes.py")
+    names["figure"].savefig(tmp_path / "now.png", dpi=90)
+    kept = image.imread(EXAMPLES.parent / "docs" / "images" / "shapes.png")
+    # Other answers change words and colors, another font some edges.
     assert np.abs(image.imread(tmp_path / "now.png") - kept).mean() < 0.002
+    # What the page says beside it.
+    assert names["right"][names["firsts"]].sum() == 8
+    assert f"{names['right'].mean():.0%}" == "92%"
 
 
 def test_sensor_data_needs_a_nonlinear_classifier():

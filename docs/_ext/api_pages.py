@@ -25,7 +25,7 @@ Every public name of the library, by room. The ten names used most are also offe
 itself: {headline}.
 
 .. toctree::
-   :maxdepth: 1
+   :hidden:
 
 """
 HEADLINE = [
@@ -63,7 +63,7 @@ def room_page(room: Any) -> str:
         if names:
             lines = [f"   {each}" for each in names]
             parts += ["", title, "-" * len(title), "", ".. autosummary::"]
-            parts += ["   :toctree: generated", "", *lines]
+            parts += ["   :toctree: generated", "   :nosignatures:", "", *lines]
     return "\n".join(parts) + "\n"
 
 
@@ -83,7 +83,17 @@ def write_pages(app: Sphinx, config: Config) -> None:
         write(folder / f"{name}.rst", room_page(room))
     headline = ", ".join(f"``{name}``" for name in HEADLINE)
     listed = "".join(f"   {name}\n" for name in found)
-    write(folder / "index.rst", INDEX.format(headline=headline) + listed)
+    lines = "\n".join(room_lines(name, room) for name, room in found.items())
+    write(folder / "index.rst", f"{INDEX.format(headline=headline)}{listed}\n{lines}")
+
+
+def room_lines(name: str, room: Any) -> str:
+    """Return the part of a room in the index: what it is for, and a line per name."""
+    about = (inspect.getdoc(room) or "").partition("\n\n")[0]
+    title = f":doc:`{name}`"
+    names = [f"   ~{room.__name__}.{each}" for each in public_names(room)]
+    head = [title, "-" * len(title), "", about, "", ".. autosummary::", "   :nosignatures:", ""]
+    return "\n".join([*head, *names, ""])
 
 
 def write(path: Path, text: str) -> None:
