@@ -1,6 +1,7 @@
 """What a newcomer gets: fifteen animals, a table written by hand, and the program as in README.
 
     python scripts/newcomer.py [--seeds 0,1,...]
+    python scripts/newcomer.py --photos DIR [--seeds 0,1,...]
     python scripts/newcomer.py --coverage [--seeds 0,1,...]
 
 Every draw takes 15 of the bundled animals with 25 photographs each, as the vectors that ship
@@ -12,6 +13,10 @@ It runs ``zslearn fit --features X.npy --labels y.txt --signatures classes.csv``
 the sentences) with ``--no-calibrate`` and ``--calibrate``, and ``zslearn predict`` with and without
 ``--reject``.
 
+``--photos`` takes the photographs themselves, of a folder with a folder per animal, and the program
+that is installed: ``zslearn fit photos --signatures classes.csv --save model.zsl`` and ``zslearn
+predict model.zsl FOLDER``, as a newcomer types them.
+
 ``--coverage`` draws 11 seen and 4 unseen, and 30 seen and 10 unseen classes, of several data sets
 (animals, and what is in $ZSLEARN_DATA) and of generated problems, and counts how often
 `expected_accuracy_` held.
@@ -22,10 +27,12 @@ from __future__ import annotations
 import csv
 import json
 import os
+import subprocess
 import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any, NamedTuple
@@ -99,30 +106,86 @@ def write_table(name: str, draw: Draw, path: Path) -> list[str]:
     return ["--classes" if name == "sentences" else "--signatures", str(path)]
 
 
-def run(*words: str) -> tuple[Any, float]:
-    """Run the program, and return what it printed as JSON and the CPU seconds it took."""
-    start = process_time()
-    result = CliRunner().invoke(cli, [*words, "--json"], catch_exceptions=False)
-    if result.exit_code:
-        raise click.ClickException(result.output)
-    return json.loads(result.stdout), process_time() - start
+class Vectors(NamedTuple):
+    """The samples of a draw as files of vectors, and the program in this process."""
+
+    folder: Path
+
+    def write(self, draw: Draw) -> None:
+        """Write the samples."""
+        for name in ("train", "test", "strangers"):
+            np.save(self.samples(name), animals().X[getattr(draw, name)])
+        labels = animals().y[draw.train].tolist()
+        (self.folder / "y.txt").write_text("\n".join(labels) + "\n", "utf-8")
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """What ``zslearn fit`` learns from."""
+        return "--features", str(self.samples("train")), "--labels", str(self.folder / "y.txt")
+
+    def samples(self, name: str) -> Path:
+        """Return where samples are: "train", "test" or "strangers"."""
+        return self.folder / f"{name}.npy"
+
+    def run(self, *words: str) -> tuple[Any, float]:
+        """Run the program, and return what it printed as JSON and the CPU seconds it took."""
+        start = process_time()
+        result = CliRunner().invoke(cli, [*words, "--json"], catch_exceptions=False)
+        if result.exit_code:
+            raise click.ClickException(result.output)
+        return json.loads(result.stdout), process_time() - start
 
 
-def answers(model: Path, samples: Path, *words: str) -> NDArray[Any]:
-    found, _ = run("predict", str(model), str(samples), *words)
-    return np.array([row["class"] for row in found])
+class Photographs(NamedTuple):
+    """The samples of a draw as folders of photographs, and the installed program."""
+
+    folder: Path
+    source: Path
+
+    def write(self, draw: Draw) -> None:
+        """Write the samples, and the vectors that the first fit would write beside the model."""
+        for name in ("train", "test", "strangers"):
+            for place, row in enumerate(getattr(draw, name).tolist()):
+                photo = "/".join(Path(animals().image_files[row]).parts[-2:])
+                target = self.samples(name) / (photo if name == "train" else f"{place:04}.jpg")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.symlink_to(self.source.absolute() / photo)
+        self.run("features", *self.data, "--out", str(self.folder / "model.store"))
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """What ``zslearn fit`` learns from."""
+        return (str(self.samples("train")),)
+
+    def samples(self, name: str) -> Path:
+        """Return where samples are: "train", "test" or "strangers"."""
+        return self.folder / name
+
+    def run(self, *words: str) -> tuple[Any, float]:
+        """Run the program, and return what it printed as JSON and the CPU seconds it took."""
+        start = getrusage(RUSAGE_CHILDREN).ru_utime
+        command = ["zslearn", *words, "--json"]
+        result = subprocess.run(command, check=True, capture_output=True)
+        return json.loads(result.stdout), getrusage(RUSAGE_CHILDREN).ru_utime - start
 
 
-def measure(folder: Path, draw: Draw, table: list[str], method: str) -> dict[str, float]:
+def measure(
+    files: Vectors | Photographs, draw: Draw, table: list[str], method: str
+) -> dict[str, float]:
     """Fit with and without calibration, and return what either reaches."""
     X, y = animals().X, animals().y[draw.test]
     guests = np.isin(y, draw.unseen)
     row: dict[str, float] = {}
+
+    def answers(name: str, *words: str) -> NDArray[Any]:
+        found, _ = files.run("predict", str(model), str(files.samples(name)), *words)
+        return np.array([one["class"] for one in found])
+
     for word in ("--no-calibrate", "--calibrate"):
-        model, after = folder / f"{method}{word}.zsl", word == "--calibrate"
-        data = ("--features", str(folder / "train.npy"), "--labels", str(folder / "y.txt"))
-        facts, seconds = run("fit", *data, *table, "--method", method, word, "--save", str(model))
-        found = answers(model, folder / "test.npy")
+        model, after = files.folder / "model.zsl", word == "--calibrate"
+        words = (*files.data, *table, "--method", method, word, "--save", str(model))
+        facts, seconds = files.run("fit", *words)
+        found = answers("test")
         unseen, seen = (per_class_accuracy(y[s], found[s]) for s in (guests, ~guests))
         key = "after" if after else "before"
         row |= {f"{key}_unseen": unseen, f"{key}_seen": seen, f"{key}_seconds": seconds}
@@ -133,17 +196,15 @@ def measure(folder: Path, draw: Draw, table: list[str], method: str) -> dict[str
     curve = seen_unseen_curve(y, scores, candidates=names, seen=draw.seen)
     row["best_H"] = curve.oracle.harmonic_mean
     for among, words in (("all", ()), ("unseen", ("--unseen-only",))):
-        kept = answers(model, folder / "test.npy", *words, "--reject", REJECTED) == REJECTED
-        strange = answers(model, folder / "strangers.npy", *words, "--reject", REJECTED) == REJECTED
+        kept = answers("test", *words, "--reject", REJECTED) == REJECTED
+        strange = answers("strangers", *words, "--reject", REJECTED) == REJECTED
         row[f"unseen_rejected_{among}"] = float(kept[guests].mean())
         row[f"strangers_rejected_{among}"] = float(strange.mean())
         row[f"expected_strangers_{among}"] = classifier.expected_rejection_[among].strangers
         row[f"expected_auroc_{among}"] = classifier.expected_rejection_[among].auroc
         if among == "all":
             row["seen_rejected_all"] = float(kept[~guests].mean())
-    alone = per_class_accuracy(
-        y[guests], answers(model, folder / "test.npy", "--unseen-only")[guests]
-    )
+    alone = per_class_accuracy(y[guests], answers("test", "--unseen-only")[guests])
     expected = facts["expected_accuracy"]
     row |= {"reached": alone, "expected": expected["accuracy"]}
     row["optimism"] = expected["accuracy"] - alone
@@ -152,22 +213,19 @@ def measure(folder: Path, draw: Draw, table: list[str], method: str) -> dict[str
     return row
 
 
-def newcomer(seeds: list[int]) -> None:
+def newcomer(seeds: list[int], photos: Path | None) -> None:
     """Print means and ranges over draws."""
     rows: dict[tuple[str, str], list[dict[str, float]]] = {}
     for seed in seeds:
         draw = drawn(seed)
         with TemporaryDirectory() as place:
             folder = Path(place)
-            X, y = animals().X, animals().y
-            for name in ("train", "test", "strangers"):
-                some = getattr(draw, name)
-                np.save(folder / f"{name}.npy", X[some])
-            (folder / "y.txt").write_text("\n".join(y[draw.train].tolist()) + "\n", "utf-8")
+            files = Vectors(folder) if photos is None else Photographs(folder, photos)
+            files.write(draw)
             for name in TABLES:
                 table = write_table(name, draw, folder / "classes.csv")
                 for method in METHODS:
-                    rows.setdefault((name, method), []).append(measure(folder, draw, table, method))
+                    rows.setdefault((name, method), []).append(measure(files, draw, table, method))
     click.echo(f"seeds {', '.join(map(str, seeds))}; mean [lowest to highest]; rejected: shares")
     for (name, method), mine in rows.items():
         click.echo(f"\n{name}, {method}")
@@ -255,10 +313,19 @@ def coverage(seeds: list[int]) -> None:
 
 @click.command(help=__doc__)
 @click.option("--seeds", default=SEEDS, help="Of the draws, separated by commas.")
+@click.option(
+    "--photos",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder with a folder of photographs per animal.",
+)
 @click.option("--coverage", "covers", is_flag=True, help="Count intervals instead.")
-def command(seeds: str, covers: bool) -> None:
+def command(seeds: str, photos: Path | None, covers: bool) -> None:
     warnings.simplefilter("ignore")
-    (coverage if covers else newcomer)([int(seed) for seed in seeds.split(",")])
+    numbers = [int(seed) for seed in seeds.split(",")]
+    if covers:
+        coverage(numbers)
+    else:
+        newcomer(numbers, photos)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from zslearn.exceptions import InvalidInputError
 from zslearn.persistence import load, save
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import AutoZeroShotClassifier, CalibratedStacking, SAEClassifier
+from zslearn.zero_shot.expectation import ExpectedRejection
 
 
 def test_two_commands_of_the_program_go_from_own_files_to_predictions(program, own):
@@ -149,7 +150,7 @@ def test_what_is_printed_is_short_and_says_what_to_expect(run, own, own_argument
     result = run("fit", *own_arguments, "--method", "sae", "--save", own / "m.zsl")
     lines = result.stdout.splitlines()
     assert [line[:8].strip() for line in lines if not line.startswith("note")] == [
-        *("read", "fitted", "expect", "saved", "next"),
+        *("read", "fitted", "expect", "reject", "saved", "next"),
     ]
     model = load(own / "m.zsl")
     alone, among = model.expected_accuracy_, model.expected_accuracy(3, among="all")
@@ -165,6 +166,23 @@ def test_what_is_printed_is_short_and_says_what_to_expect(run, own, own_argument
     facts = json.loads(facts.stdout)
     assert facts["expected_accuracy"]["accuracy"] == alone.accuracy
     assert facts["expected_among_all"]["accuracy"] == among.accuracy
+    assert facts["expected_rejection"]["auroc"] == model.expected_rejection_["all"].auroc
+
+
+def test_rejection_is_offered_only_where_it_tells_classes_apart(
+    run, own, own_arguments, monkeypatch
+):
+    arguments = ["fit", *own_arguments, "--method", "sae", "--save", own / "m.zsl"]
+    said = []
+    for auroc in (0.55, 0.6):
+        found = ExpectedRejection(0.01, 0.04, 0.31, auroc)
+        monkeypatch.setattr("zslearn.cli.fit.rejection_of", lambda model, found=found: found)
+        said += [line for line in run(*arguments).stdout.splitlines() if line.startswith("reject")]
+    useless, offered = said
+    assert "of little use" in useless
+    assert "AUROC 0.55" in useless
+    assert "--reject" not in useless
+    assert "--reject LABEL refuses 31 % of samples of classes outside the table, 4 % of" in offered
 
 
 def test_what_is_wrong_with_the_table_is_said_before_it_is_used(run, own, own_arguments, refused):
@@ -183,11 +201,10 @@ def test_what_is_wrong_with_the_table_is_said_before_it_is_used(run, own, own_ar
     notes = [line.removeprefix("note    ") for line in lines if line.startswith("note")]
     assert notes[0].startswith("'Seen-2' has no samples and 'seen2' has")
     assert notes[1].startswith("'seen1' and 'unseen1' have nearly the same row")
-    assert notes[2].startswith("'seen0' has ")
-    assert f"(and 2 more: zslearn data check {own / 'X.csv'} {own / 'classes.csv'}" in notes[2]
+    assert f"(and 3 more: zslearn data check {own / 'X.csv'} {own / 'classes.csv'}" in notes[1]
     found = json.loads(run(*arguments, "--json").stdout)["warnings"]
     assert len(found) == 5
-    assert [line.partition(" has")[0] for line in found[3:4]] == ["'unseen0'"]
+    assert [line.partition(" has")[0] for line in found[2:4]] == ["'seen0'", "'unseen0'"]
     assert found[4].startswith("'d1' is the same for every class with samples")
     checked = run(*("data", "check", own / "X.csv", own / "classes.csv", "--labels", own / "y.csv"))
     assert [line for line in checked.stdout.splitlines() if line.startswith("Warning: ")] == [

@@ -232,6 +232,14 @@ def test_the_command_line_finds_what_rejection_is_expected_to_do(clf):
     assert rejection_of(SAEClassifier()) is None
 
 
+def test_chance_among_all_classes_is_that_of_all_of_them(clf):
+    alone, among = clf.expected_accuracy(4), clf.expected_accuracy(4, among="all")
+    n_seen = len(clf.seen_classes_)
+    assert (alone.chance, among.chance) == (1 / 4, 1 / (4 + n_seen))
+    assert str(alone).endswith("among 4 unseen classes, chance 0.25")
+    assert f"among 4 unseen and {n_seen} seen classes" in str(among)
+
+
 def test_what_is_expected_is_saved(clf, tmp_path):
     assert set(clf.expected_rejection_) == {"all", "unseen"}
     assert clf.expected_rejection_["unseen"].seen is None

@@ -18,7 +18,7 @@ from zslearn.cli.data_options import Source, remember_columns, source_of, source
 from zslearn.cli.features import encoded, encoder_options, find_samples
 from zslearn.cli.main import warnings_as_lines
 from zslearn.cli.method_options import AUTO, DEFAULT_METHOD, default_method, set_parameters
-from zslearn.cli.output import check_target, echo_json, expectation_of, printable
+from zslearn.cli.output import check_target, echo_json, expectation_of, printable, rejection_of
 from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnError, user_data
 from zslearn.zero_shot.registry import RECOMMENDED
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 REASONS = {RECOMMENDED: "what we recommend first", AUTO: "which chooses one on held-out classes"}
 UNCALIBRATED = "it prefers seen classes; zslearn predict --unseen-only is sound"
-# Lines about the table, names of classes in a line, and classes that are compared with each other.
-MOST_NOTES, MOST_NAMES, MOST_COMPARED = 3, 6, 4096
+# Lines on the screen, names of classes in a line, and classes that are compared with each other.
+MOST_LINES, MOST_NAMES, MOST_COMPARED = 8, 4, 4096
 # Of the page: samples that are asked about, pixels of a picture.
 MOST_REPORTED, THUMBNAIL = 10_000, 176
 EPILOG = """\b
@@ -161,10 +161,13 @@ def fit(
     lines = [("read", read), ("fitted", _classes(model, method)), ("expect", _expected(model))]
     if plain:
         lines[-1] = ("expect", plain)
-    check = _check_command(source, dataset)
-    lines += [("note", line) for line in _most_important(found, check)]
+    if rejects := _rejected(model):
+        lines.append(("reject", rejects))
     saved = target if report is None else f"{target} and {report}"
-    lines += [("saved", saved), ("next", _next_command(dataset, target))]
+    last = [("saved", saved), ("next", _next_command(dataset, target))]
+    room, check = MOST_LINES - len(lines) - len(last), _check_command(source, dataset)
+    lines += [("note", line) for line in _most_important(found, room, check)]
+    lines += last
     for title, text in lines:
         click.echo(f"{title:<8}{printable(text)}")
 
@@ -243,11 +246,11 @@ def _report(
     return report_page(model, held_out, title=title, file=file, warnings=warnings, shown=shown)
 
 
-def _most_important(found: Sequence[str], check: str) -> list[str]:
-    """Return at most three lines, the last of which says how many more there are."""
-    shown = list(found[:MOST_NOTES])
-    if len(found) > MOST_NOTES:
-        shown[-1] += f" (and {len(found) - MOST_NOTES} more: {check})"
+def _most_important(found: Sequence[str], room: int, check: str) -> list[str]:
+    """Return as many lines as there is room for; the last says how many more there are."""
+    shown = list(found[:room])
+    if len(found) > room:
+        shown[-1] += f" (and {len(found) - room} more: {check})"
     return shown
 
 
@@ -301,6 +304,24 @@ def _expected(model: Any) -> str:
     return (
         f"on unseen classes {right} right among all {len(model.classes_)} {interval}, "
         f"{alone} among these {one.n_candidates} alone {other}"
+    )
+
+
+def _rejected(model: Any) -> str:
+    """Say what rejection will do, or that it is no use; nothing where nothing is known."""
+    from zslearn.evaluation.answers import percent
+
+    one = rejection_of(model)
+    if one is None or one.auroc is None or one.strangers is None or one.unseen is None:
+        return ""
+    if not one.tells_apart:
+        return (
+            "of little use: classes outside the table look like its unseen ones (AUROC "
+            f"{one.auroc:.2f}; .5 is guessing)"
+        )
+    return (
+        f"zslearn predict --reject LABEL refuses {percent(one.strangers)} of samples of classes "
+        f"outside the table, {percent(one.unseen)} of its unseen ones"
     )
 
 
@@ -482,4 +503,6 @@ def _facts(model: Any, method: str, n_rows: int, seconds: float) -> dict[str, An
     if expected is not None:
         among_all = model.expected_accuracy(expected.n_candidates, among="all")
         facts |= {"expected_accuracy": asdict(expected), "expected_among_all": asdict(among_all)}
+    if (rejection := rejection_of(model)) is not None:
+        facts["expected_rejection"] = asdict(rejection)
     return facts

@@ -138,12 +138,12 @@ def _expected(model: Any, held_out: Answers | None) -> str:
     if expected is not None:
         m = expected.n_candidates
         n = len(model.classes_)
-        for what, one, chance in (
-            (f"among all {n} classes", model.expected_accuracy(m, among="all"), 1 / n),
-            (f"among {m} unseen ones alone", expected, expected.chance),
+        for what, one in (
+            (f"among all {n} classes", model.expected_accuracy(m, among="all")),
+            (f"among {m} unseen ones alone", expected),
         ):
             share = Share(one.accuracy, one.low, one.high)
-            figures.append(_figure(share, f"of samples of unseen classes, {what}", chance))
+            figures.append(_figure(share, f"of samples of unseen classes, {what}", one.chance))
     elif held_out is not None and (reached := held_out.accuracy(unseen=True)) is not None:
         n = held_out.n_candidates
         figures.append(

@@ -7,7 +7,7 @@ on every held-out class, a mean over the folds that held it out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +162,9 @@ class Expectation:
     n_candidates : int
         Number of unseen classes it is for.
     chance : float
-        What guessing among them reaches.
+        What guessing among all candidates reaches.
+    n_seen : int, default=0
+        Number of seen classes that are candidates as well.
     """
 
     accuracy: float
@@ -170,11 +172,13 @@ class Expectation:
     high: float
     n_candidates: int
     chance: float
+    n_seen: int = 0
 
     def __str__(self) -> str:
+        seen = f" and {self.n_seen} seen" if self.n_seen else ""
         return (
             f"{self.accuracy:.2f} ({self.low:.2f} to {self.high:.2f}) among {self.n_candidates} "
-            f"unseen classes, chance {self.chance:.2f}"
+            f"unseen{seen} classes, chance {self.chance:.2f}"
         )
 
 
@@ -243,6 +247,11 @@ class ExpectedRejection:
             auroc = float(roc_auc_score(known, confidence[told], sample_weight=weights[told]))
         return cls(seen, unseen, strangers, auroc, promised)
 
+    @property
+    def tells_apart(self) -> bool:
+        """Whether strangers are told from unseen classes clearly better than by guessing."""
+        return self.auroc is not None and self.auroc >= LEAST_AUROC
+
     def doubt(self, share: float) -> str:
         """Say in one line what cannot be expected of the threshold; nothing if all is well.
 
@@ -251,7 +260,7 @@ class ExpectedRejection:
         share : float
             What was to be rejected at most of an unseen class.
         """
-        if self.auroc is not None and self.auroc < LEAST_AUROC:
+        if self.auroc is not None and not self.tells_apart:
             return (
                 "samples of classes that nobody described can hardly be told from those of unseen "
                 f"classes (AUROC {self.auroc:.2f} on held-out classes, .5 is guessing): expect "
@@ -331,6 +340,7 @@ class Expecting:
     ranks_: dict[str, list[FoldRanks]]
     optimism_: float
     rows_learned_: float
+    seen_classes_: NDArray
 
     def expected_accuracy(self, n_unseen: int, *, among: str = "unseen") -> Expectation:
         """Return the accuracy to expect on samples of another number of unseen classes.
@@ -355,9 +365,11 @@ class Expecting:
             )
         check_value("n_unseen", n_unseen, Whole(2))
         check_value("among", among, Either("unseen", "all"))
-        return expect(
+        found = expect(
             self.ranks_[among], n_unseen, too_high=self.optimism_, learned=self.rows_learned_
         )
+        n_seen = len(self.seen_classes_) if among == "all" else 0
+        return replace(found, n_seen=n_seen, chance=1 / (n_unseen + n_seen))
 
 
 def _mean_of_classes(folds: Sequence[FoldRanks], n_candidates: int) -> tuple[float, float]:
