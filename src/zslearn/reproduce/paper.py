@@ -446,7 +446,7 @@ def _cost(rows: Sequence[Row]) -> Table:
         "× SAE, paper",
         "training s, ours",
         "× SAE, ours",
-        "with search, ours",
+        "with search s, ours",
         "samples learned from, ours",
         "test s, paper",
         "test s, ours",

@@ -19,6 +19,9 @@ from zslearn.zero_shot import METHODS
 from zslearn.zero_shot.registry import DEEP
 
 _NUMBER = re.compile(r"^-?[\d.,]*\d( ± [\d.]+)?( s| MB)?$")
+_BETWEEN = re.compile(r" ?[/|] ?")
+_NO_NUMBER = ("failed", "-", "–", "NT")
+_MARKS = str.maketrans("", "", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LATEX = {
     "&": r"\&",
     "%": r"\%",
@@ -178,10 +181,9 @@ def cell_value(cell: str) -> float | None:
 
 
 def _is_numeric(cells: Sequence[str]) -> bool:
-    """Say whether all are numbers, or say that there is none: "failed", "-", "–" with a mark."""
-    return bool(cells) and all(
-        _NUMBER.match(cell) or cell in ("failed", "-") or cell.startswith("–") for cell in cells
-    )
+    """Say whether all hold numbers alone, some perhaps none; marks of notes do not count."""
+    parts = [part for cell in cells for part in _BETWEEN.split(cell.translate(_MARKS))]
+    return bool(cells) and all(_NUMBER.match(part) or part in _NO_NUMBER for part in parts)
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
