@@ -20,6 +20,7 @@ from zslearn.reproduce.tables import (
     percent,
     seconds,
     select,
+    spread,
 )
 
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -612,7 +613,7 @@ def _flowers(rows: Sequence[Row]) -> Table:
                 loss.title,
                 f"{loss.text} ± {spreads[method]}",
                 *(
-                    _spread([one["loss"] for one in select(mine, reading=reading)]) or lost
+                    spread([one["loss"] for one in select(mine, reading=reading)]) or lost
                     for reading in ("background", "drop")
                 ),
                 _duration(time.value),
@@ -642,13 +643,6 @@ def _flowers(rows: Sequence[Row]) -> Table:
     )
     title = "Table 8: segmentation of Oxford Flowers by supervised clustering"
     return Table("paper-table-8", title, columns, tuple(body), notes.lines(*general))
-
-
-def _spread(losses: Sequence[float]) -> str:
-    if not losses:
-        return ""
-    deviation = f" ± {np.std(losses, ddof=1):.3f}" if len(losses) > 1 else ""
-    return f"{np.mean(losses):.3f}{deviation}"
 
 
 def _duration(value: float) -> str:

@@ -65,6 +65,13 @@ class Run:
     seconds: float = DEFAULT_SECONDS
     exclusive: bool = False
 
+    @property
+    def data(self) -> DataSource:
+        """The data, for a kind that needs some."""
+        if self.source is None:
+            raise InvalidInputError(f"a run of the kind {self.kind!r} needs a data set.")
+        return self.source
+
     def configuration(self) -> dict[str, Any]:
         """Return the flat configuration that is written to the row."""
         named = ("kind", "method", "split", "semantics", "protocol", "seed")

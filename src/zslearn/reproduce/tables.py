@@ -291,6 +291,14 @@ def cell(rows: Sequence[Row], key: str, form: Callable[[float], str]) -> str:
     return f"{form(float(np.mean(values)))} ± {form(float(np.std(values, ddof=1)))}"
 
 
+def spread(losses: Sequence[float]) -> str:
+    """Return a mean with the deviation of a sample of this size; nothing of nothing."""
+    if not losses:
+        return ""
+    deviation = f" ± {np.std(losses, ddof=1):.3f}" if len(losses) > 1 else ""
+    return f"{np.mean(losses):.3f}{deviation}"
+
+
 def short(share: float) -> str:
     """Return a share with three digits and no zero in front."""
     return f"{share:.3f}".removeprefix("0")
@@ -313,7 +321,7 @@ def megabytes(value: float) -> str:
 
 def failures(rows: Iterable[Row]) -> list[str]:
     """Return a note for each run that failed."""
-    return [f"{row['method']}: {row['error']}" for row in rows if row["status"] == "failed"]
+    return [f"failed: {r['method']}: {r['error']}" for r in rows if r["status"] == "failed"]
 
 
 def where(row: Row) -> str:

@@ -249,7 +249,7 @@ def auto_tables(rows: Iterable[Row]) -> list[Table]:
         "Per-class accuracy on the unseen classes, means over problems. Plain leader: the member "
         "with the highest accuracy on held-out classes; best member: the one that is best on the "
         "unseen classes, which nobody knows before.",
-        *(f"failed: {text}" for text in failures(mine)),
+        *failures(mine),
     )
     among = (
         str(len(done)),

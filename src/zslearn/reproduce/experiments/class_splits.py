@@ -34,11 +34,9 @@ Case = tuple[ClassSplit, Signatures]
 
 def measure(run: Run) -> dict[str, Any]:
     """Fit on the seen classes; "case" makes the problem harder, other options are parameters."""
-    if run.source is None:
-        raise InvalidInputError("a class split needs a data set.")
     options = dict(run.parameters)
     case = options.pop("case", "")
-    data = run.source.load()
+    data = run.data.load()
     split, table = class_split(data, run.split), data.semantics[run.semantics]
     if case:
         cases = harder(data, split, table)
@@ -250,7 +248,7 @@ def _pivot(rows: Sequence[Row], name: str, what: str, label: Label, reference: s
             )
         )
     notes = [NOTE, *([INTERVAL.format(reference)] if reference else [])]
-    notes += [f"failed: {text}" for text in failures(rows)]
+    notes += failures(rows)
     best = best_cells(
         [[c.partition(" ")[0] for c in line] for line in body], range(1, len(columns) + 1)
     )

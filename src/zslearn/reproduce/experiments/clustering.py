@@ -157,7 +157,7 @@ def synthetic_tables(rows: Iterable[Row]) -> list[Table]:
     columns = ("mapping", "features", *(SIZES[size] for size in sizes))
     columns += tuple(f"fit s, {SIZES[size]}" for size in sizes)
     done = [row for row in chosen if row["status"] == "ok"]
-    notes = [_how(done), *(f"failed: {text}" for text in failures(chosen))]
+    notes = [_how(done), *failures(chosen)]
     best = best_cells(body, range(2, 2 + len(sizes)), lowest=True)
     title = "Supervised clustering of synthetic data: test loss, lower is better"
     return [Table("clustering", title, columns, tuple(body), tuple(notes), best)]
@@ -174,7 +174,7 @@ def setting_tables(rows: Iterable[Row]) -> list[Table]:
         title = f"{_title(row['method'])}, {SIZES[row['parameter_sizes']]}"
         body.append((title, row["parameter_scaling"], options, _spread([row])))
     columns = ("mapping", "features", "setting", "loss")
-    notes = tuple(f"failed: {text}" for text in failures(chosen))
+    notes = tuple(failures(chosen))
     title = "Settings that the paper does not state: test loss, lower is better"
     return [Table("clustering-settings", title, columns, tuple(body), notes)]
 
@@ -235,7 +235,7 @@ def _tables(rows: Sequence[Row], name: str, what: str, halves: str) -> list[Tabl
         for method in methods
     ]
     splits = max(row["parameter_splits"] for row in rows)
-    notes = [f"{splits} random {halves}, {HOW}", *(f"failed: {text}" for text in failures(rows))]
+    notes = [f"{splits} random {halves}, {HOW}", *failures(rows)]
     best = best_cells(
         [[cell.partition(" /")[0] for cell in line] for line in body],
         range(1, len(tables) + 1),

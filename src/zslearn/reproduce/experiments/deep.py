@@ -126,7 +126,7 @@ def picture_tables(rows: Iterable[Row]) -> list[Table]:
     columns = ("method", "shapes, each draw", "mean", f"photographs of {SIDE}")
     notes = (
         "Per-class accuracy on unseen classes; in brackets CPU seconds of a fit.",
-        *(f"failed: {text}" for text in failures(mine)),
+        *failures(mine),
     )
     title = "Pictures: a network learned from them, and a given one"
     return [Table("deep-pictures", title, columns, tuple(body), notes)]

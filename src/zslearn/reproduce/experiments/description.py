@@ -9,25 +9,22 @@ from typing import Any
 import numpy as np
 
 from zslearn.datasets.xlsa17 import read_split_file
-from zslearn.exceptions import InvalidInputError
 from zslearn.reproduce.specification import Run
 from zslearn.reproduce.tables import Row, Table, select
 
 
 def measure(run: Run) -> dict[str, Any]:
     """Count samples, features, dimensions and classes; without features, what the splits list."""
-    if run.source is None:
-        raise InvalidInputError("a description needs a data set.")
-    data = run.source.load()
+    data = run.data.load()
     splits = {
         name: f"{len(split.seen)}/{len(split.unseen)}"
         for name, split in data.splits.items()
         if name in ("standard", "proposed")
     }
     spaces = {name: space.shape[1] for name, space in data.semantics.items()}
-    described = run.source.group == "described"
+    described = run.data.group == "described"
     return {
-        "n_samples": _listed(Path(run.source.path)) if described else len(data.y),
+        "n_samples": _listed(Path(run.data.path)) if described else len(data.y),
         "n_features": data.X.shape[1],
         "n_classes": len(data.classes),
         "feature_title": "not here" if described else data.features,

@@ -34,9 +34,7 @@ MAP_CLASSES, MAP_SAMPLES = 7, 60
 
 def measure(run: Run) -> dict[str, Any]:
     """Fit SAE with λ by class-wise cross-validation and look at the unseen classes."""
-    if run.source is None:
-        raise InvalidInputError("a diagnosis needs a data set.")
-    data = run.source.load()
+    data = run.data.load()
     task = ConventionalProtocol(run.split).task(data)
     table = data.semantics[run.semantics]
     model = SAEClassifier(table, direction="both").fit(data.X[task.train], data.y[task.train])

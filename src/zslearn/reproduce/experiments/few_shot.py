@@ -13,7 +13,6 @@ from sklearn.base import clone
 from zslearn.core.nearest import unit_rows
 from zslearn.datasets import ClassSplit, ZeroShotDataset
 from zslearn.evaluation import GeneralizedProtocol
-from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import per_class_accuracy, seen_unseen_curve
 from zslearn.reproduce.experiments.class_splits import class_split
 from zslearn.reproduce.specification import Run
@@ -34,9 +33,7 @@ SCENARIOS = {
 
 def measure(run: Run) -> dict[str, Any]:
     """Do one of the experiments on one split of the classes."""
-    if run.source is None:
-        raise InvalidInputError("samples after the fit need a data set.")
-    data = run.source.load()
+    data = run.data.load()
     split = class_split(data, run.split)
     data = replace(data, semantics={run.semantics: data.semantics[run.semantics]})
     kinds = {"shots": shots, "texts": texts, "adapt": adaptation, "novelty": novelty}

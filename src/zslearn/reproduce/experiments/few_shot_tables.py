@@ -137,7 +137,7 @@ def _one(
         return []
     mine = select(rows, kind=name.partition("-")[0])
     splits = sorted({s for row in mine if (s := str(row["split"])).startswith(RANDOM)})
-    notes = (note, f"Splits: {', '.join(splits)}.", *(f"failed: {t}" for t in failures(mine)))
+    notes = (note, f"Splits: {', '.join(splits)}.", *failures(mine))
     return [Table(name, title, tuple(columns), tuple(body), notes)]
 
 

@@ -29,10 +29,9 @@ from zslearn.cluster import (
 )
 from zslearn.cluster.kmeans import two_means
 from zslearn.datasets import SegmentationDataset, flowers17_splits, load_flowers17
-from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import clustering_loss
 from zslearn.reproduce.specification import Run
-from zslearn.reproduce.tables import Row, Table, best_cells, failures, seconds, select
+from zslearn.reproduce.tables import Row, Table, best_cells, failures, seconds, select, spread
 
 READINGS = ("background", "drop")
 UNDEFINED = -1
@@ -66,9 +65,7 @@ class Trial:
 
 def measure(run: Run) -> dict[str, Any]:
     """Learn from 200 photographs, choose on 30, cluster the pixels of each of the others."""
-    if run.source is None:
-        raise InvalidInputError("flowers need the photographs of Flowers-17.")
-    data, height = load_flowers17(run.source.path), run.parameters["height"]
+    data, height = load_flowers17(run.data.path), run.parameters["height"]
     (split,) = flowers17_splits(len(data), seeds=(run.seed,))
     start = perf_counter()
     parts = _statistics(_pixels(data, int(i), height) for i in split.train)
@@ -242,7 +239,7 @@ def flowers_tables(rows: Iterable[Row]) -> list[Table]:
         "test photographs, then mean ± standard deviation over the splits. λ of SAE and the ridge "
         "of KISSME are chosen on the 30. Training: wall time after one pass over the photographs"
         f"{took} serves all learners.",
-        *(f"failed: {text}" for text in failures(chosen)),
+        *failures(chosen),
     ]
     title = "Flowers-17: clustering loss of pixels, lower is better"
     best = best_cells(body, (1, 2), lowest=True)
@@ -260,15 +257,10 @@ def _line(measured: Sequence[dict[str, Any]], learner: str) -> tuple[str, ...]:
     took = [entry["seconds"] for entry in mine if entry.get("seconds") is not None]
     return (
         TITLES[learner],
-        *map(_spread, losses),
+        *map(spread, losses),
         " to ".join(ends),
         seconds(float(np.mean(took))) if took else "",
     )
-
-
-def _spread(losses: Sequence[float]) -> str:
-    deviation = f" ± {np.std(losses, ddof=1):.3f}" if len(losses) > 1 else ""
-    return f"{np.mean(losses):.3f}{deviation}"
 
 
 TABLES = {"flowers": flowers_tables}

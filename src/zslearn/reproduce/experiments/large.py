@@ -157,7 +157,7 @@ def large_tables(rows: Iterable[Row]) -> list[Table]:
         "peak MB",
     )
     body = tuple(_line(row) for row in chosen)
-    notes = (*NOTES, *(f"failed: {text}" for text in failures(chosen)))
+    notes = (*NOTES, *failures(chosen))
     return [
         Table("imnet-like", "Large scale, synthetic: hit@5 (and hit@1) in %", columns, body, notes)
     ]

@@ -15,7 +15,6 @@ import numpy as np
 
 from zslearn.datasets import ClassSplit, ZeroShotDataset
 from zslearn.evaluation import ConventionalProtocol, GeneralizedProtocol, Task, evaluate
-from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import harmonic_mean, per_class_accuracy
 from zslearn.reproduce.experiments.class_splits import paired_interval
 from zslearn.reproduce.experiments.zero_shot import with_steps
@@ -42,9 +41,7 @@ Figures = dict[str, float]
 
 def measure(run: Run) -> dict[str, Any]:
     """Fit on the training rows of the generalized protocol and measure both settings."""
-    if run.source is None:
-        raise InvalidInputError("a run of the generators needs a data set.")
-    data = run.source.load()
+    data = run.data.load()
     task = GeneralizedProtocol(run.split, random_state=run.seed).task(data)
     if "deep.generator" in find_method(run.method).module:
         return _generator(run, data, task)
@@ -223,7 +220,7 @@ def _table(dataset: str, space: str, group: Sequence[Row]) -> Table:
         )
         for name, mine in by_method(group).items()
     ]
-    notes = (NOTE, OVER, *(f"failed: {text}" for text in failures(group)))
+    notes = (NOTE, OVER, *failures(group))
     columns = ("method", "seeds", *COLUMNS.values(), "minutes")
     title = f"Generators and closed forms: {dataset}, {space}"
     best = best_cells(body, (2, 5))

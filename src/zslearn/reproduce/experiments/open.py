@@ -16,7 +16,6 @@ from zslearn.core.rows import RowTransform
 from zslearn.core.whitening import WithinClassCovariance
 from zslearn.datasets import ZeroShotDataset
 from zslearn.evaluation import GeneralizedProtocol, OpenProtocol, Task, evaluate
-from zslearn.exceptions import InvalidInputError
 from zslearn.metrics import RejectionCurve, rejection_curve, reliability_curve
 from zslearn.model_selection import ClassKFold
 from zslearn.reproduce.experiments.class_splits import class_split
@@ -55,9 +54,7 @@ PARTS = 3
 
 def measure(run: Run) -> dict[str, Any]:
     """Measure probabilities with all classes known, then every way to reject unknown ones."""
-    if run.source is None:
-        raise InvalidInputError("an open run needs a data set.")
-    data = run.source.load()
+    data = run.data.load()
     split, table = class_split(data, run.split), data.semantics[run.semantics]
     task = GeneralizedProtocol(split, random_state=run.seed).task(data)
     model = make_classifier(run.method, table).fit(data.X[task.train], data.y[task.train])
@@ -235,7 +232,7 @@ def open_tables(rows: Iterable[Row]) -> list[Table]:
         return []
     every = [row for mine in groups.values() for row in mine]
     splits = ", ".join(dict.fromkeys(row["split"] for row in every))
-    notes = (f"Means over splits: {splits}.", *(f"failed: {text}" for text in failures(every)))
+    notes = (f"Means over splits: {splits}.", *failures(every))
     return [
         _sides(groups, notes),
         _errors(groups, notes),

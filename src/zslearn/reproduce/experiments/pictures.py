@@ -15,7 +15,6 @@ import numpy as np
 from zslearn.datasets import ZeroShotDataset, load_animals
 from zslearn.encoders import ImageEncoder, Sample, build_store, find_pictures
 from zslearn.evaluation import ConventionalProtocol, evaluate
-from zslearn.exceptions import InvalidInputError
 from zslearn.reproduce.experiments.class_splits import accuracies, class_split, paired_interval
 from zslearn.reproduce.specification import RANDOM, Run
 from zslearn.reproduce.tables import Row, Table, failures, method_title, select, short
@@ -26,9 +25,7 @@ METHODS = ("prototype-regression", "sae", "rrzsl", "eszsl")
 
 def measure(run: Run) -> dict[str, Any]:
     """Measure a method on one kind of features of the same photographs."""
-    if run.source is None:
-        raise InvalidInputError("pictures need the photographs of the animals.")
-    data = _features(run.source.path, run.parameters["views"], run.parameters["per_class"])
+    data = _features(run.data.path, run.parameters["views"], run.parameters["per_class"])
     split = class_split(data, run.split)
     return evaluate(data, run.method, ConventionalProtocol(split)).as_dict()
 
@@ -67,7 +64,7 @@ def picture_tables(rows: Iterable[Row]) -> list[Table]:
     notes = (
         "Per-class accuracy on unseen classes of the animals; means over random splits, and the "
         "95 % t-interval of the paired difference in points.",
-        *(f"failed: {text}" for text in failures(mine)),
+        *failures(mine),
     )
     most = max(row["parameter_per_class"] for row in mine)
     body = []

@@ -14,7 +14,6 @@ import numpy as np
 from zslearn.datasets import load_animals
 from zslearn.encoders import TextEncoder, match_wordnet, read_descriptions
 from zslearn.evaluation import ConventionalProtocol, evaluate
-from zslearn.exceptions import InvalidInputError
 from zslearn.reproduce.experiments.class_splits import (
     accuracies,
     against,
@@ -39,11 +38,9 @@ METHODS = ("prototype-regression", "sae", "rrzsl", "eszsl")
 
 def measure(run: Run) -> dict[str, Any]:
     """Measure a method on the animals with one kind of signature."""
-    if run.source is None:
-        raise InvalidInputError("words need the folder of the animals, for their word vectors.")
     animals = load_animals()
     split = class_split(animals, run.split)
-    table = _table(run.semantics, run.source.path)
+    table = _table(run.semantics, run.data.path)
     data = replace(animals, splits={run.split: split})
     row = evaluate(data, run.method, ConventionalProtocol(split), semantics=table).as_dict()
     return {key: value for key, value in row.items() if key not in ("split", "semantics")}
@@ -83,7 +80,7 @@ def word_tables(rows: Iterable[Row]) -> list[Table]:
     if not mine:
         return []
     names = list(dict.fromkeys(row["semantics"] for row in mine))
-    notes = tuple(f"failed: {text}" for text in failures(mine))
+    notes = tuple(failures(mine))
     made = [_fixed(mine, names, split, notes) for split in ("proposed", "standard")]
     return [*made, _random(mine, names, notes)]
 

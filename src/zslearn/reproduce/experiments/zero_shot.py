@@ -115,14 +115,12 @@ CURVE_POINTS = 200
 
 def measure(run: Run) -> dict[str, Any]:
     """Fit on seen classes, measure on unseen ones or on both."""
-    if run.source is None:
-        raise InvalidInputError("a zero-shot run needs a data set.")
     protocol: ConventionalProtocol | GeneralizedProtocol
     if run.protocol == "generalized":
         protocol = GeneralizedProtocol(run.split, random_state=run.seed)
     else:
         protocol = ConventionalProtocol(run.split)
-    data = run.source.load()
+    data = run.data.load()
     method = with_steps(run.method, run.seed)
     result = evaluate(data, method, protocol, semantics=_semantics(data, run.semantics))
     row = result.as_dict() | {"feature_title": result.features}
@@ -509,7 +507,7 @@ def _mark(rows: Sequence[Row]) -> str:
 def _notes(group: Sequence[Row]) -> list[str]:
     batch = any(row.get("uses_test_batch") for row in group)
     told = ["† uses the whole test batch at once (transductive)."] if batch else []
-    return [*told, *(f"failed: {text}" for text in failures(group))]
+    return [*told, *failures(group)]
 
 
 def _by_method(values: Iterable[Published]) -> dict[str, Published]:
