@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.warm import Warm
+
 # How long an example takes says how busy the machine is.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -57,3 +59,13 @@ def run_browser():
 def browser():
     """One browser for the tests of a file; each gets a context of its own."""
     yield from run_browser()
+
+
+@pytest.fixture(scope="session")
+def warm():
+    """A process that forks, for jobs that need one of their own; it starts once per worker."""
+    if not hasattr(os, "fork"):
+        pytest.skip("the system cannot fork")
+    process = Warm()
+    yield process
+    process.close()

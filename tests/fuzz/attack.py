@@ -1,7 +1,8 @@
 """Damage the files of one reader again and again: ``python -m tests.fuzz.attack npy 0 1000``.
 
-It runs in a process of its own with bounded memory, so that a crash is seen and not suffered. One
-line of JSON per failed case is printed; the number of a case is the seed that makes it again.
+It runs in a process of its own with bounded memory (a fork of `tests.warm`), so that a crash is
+seen and not suffered. One line of JSON per failed case is printed; the number of a case is the seed
+that makes it again.
 """
 
 import contextlib
@@ -24,8 +25,14 @@ MEMORY = 3 * 2**30  # more is refused by the system
 ENOUGH = 2**29  # a reader of files of some kilobytes needs no more
 
 
-def attack(name: str, first: int, last: int) -> None:
-    """Run the cases from `first` to `last` - 1."""
+def main(name: str, *ranges: str) -> None:
+    """Run the cases of every range, each with its first number and the one after its last."""
+    pairs = zip(ranges[::2], ranges[1::2], strict=True)
+    attack(name, [case for first, last in pairs for case in range(int(first), int(last))])
+
+
+def attack(name: str, cases: list[int]) -> None:
+    """Run some cases."""
     target = TARGETS[name]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place, "files")
@@ -38,7 +45,7 @@ def attack(name: str, first: int, last: int) -> None:
         warnings.filterwarnings("ignore", "Reading `.npy`")  # a header as Python 2 wrote it
         warnings.filterwarnings("ignore", "Found an empty list of filters")  # of Zarr 2
         whole = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-        for case in range(first, last):
+        for case in cases:
             sys.stderr.write(f"case {case}\n")
             rng = np.random.default_rng([case, sum(name.encode())])
             victim = list(whole)[rng.integers(len(whole))]
@@ -84,4 +91,4 @@ def outcome(read, folder: Path) -> str | None:
 
 
 if __name__ == "__main__":
-    attack(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(*sys.argv[1:])

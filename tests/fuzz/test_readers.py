@@ -7,9 +7,6 @@ number. Cases that once failed are named below and run first, for good.
 import importlib.util
 import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +15,6 @@ from tests.fuzz.mutation import CHANGES, damaged
 from tests.fuzz.targets import TARGETS
 
 CASES = int(os.environ.get("ZSLEARN_FUZZ_CASES", "200"))
-ROOT = Path(__file__).resolve().parents[2]
 #: The seed of each case that once gave a raw exception, a crash or an answer that was wrong.
 ONCE_FAILED = {
     "results": [1261],
@@ -33,18 +29,9 @@ ONCE_FAILED = {
 }
 
 
-def run(name, first, last):
+def run(warm, name, *ranges):
     """Return the cases of one reader that failed, also the one in which the process ended."""
-    path = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.fuzz.attack", name, str(first), str(last)],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=60 + (last - first),
-        check=False,
-    )
+    done = warm.run("tests.fuzz.attack", name, *ranges, timeout=60 + CASES)
     failed = [json.loads(line) for line in done.stdout.splitlines()]
     if done.returncode:
         failed.append({"ended with": done.returncode, "last words": done.stderr[-2000:]})
@@ -52,13 +39,12 @@ def run(name, first, last):
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_damaged_files_end_in_an_answer_or_one_line(name):
+def test_damaged_files_end_in_an_answer_or_one_line(name, warm):
     if name == "excel" and importlib.util.find_spec("openpyxl") is None:
         pytest.skip("openpyxl is not installed")
-    assert [run(name, case, case + 1) for case in ONCE_FAILED.get(name, [])] == [
-        [] for _ in ONCE_FAILED.get(name, [])
-    ]
-    assert run(name, 0, CASES) == []
+    once = [number for case in ONCE_FAILED.get(name, []) for number in (case, case + 1)]
+    assert run(warm, name, *once) == []
+    assert run(warm, name, 0, CASES) == []
 
 
 def test_every_change_changes_and_the_seed_decides():

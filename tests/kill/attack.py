@@ -20,6 +20,11 @@ from tests.kill.jobs import JOBS
 KILLS = 4
 
 
+def main(name: str, first: str, last: str) -> None:
+    """Run the cases of one job; `tests.warm` calls it in a fork."""
+    attack(name, int(first), int(last))
+
+
 def attack(name: str, first: int, last: int) -> None:
     """Run the cases from `first` to `last` - 1."""
     job, kills = JOBS[name], 0
@@ -80,4 +85,4 @@ def in_child(run, folder: Path, seconds: float | None = None) -> int:
 
 
 if __name__ == "__main__":
-    attack(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(*sys.argv[1:])

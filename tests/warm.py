@@ -1,0 +1,91 @@
+"""A process that has imported everything and forks: a job in a process of its own, without imports.
+
+Readers that are attacked and writers that are killed need processes of their own, but a cold one
+spends a second on imports. `Warm` starts one that reads jobs, lines of JSON, from its input: a
+module, whose ``main(*arguments)`` is called in a fork, and where its two streams go.
+"""
+
+import contextlib
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+#: What readers import when they are first used.
+HEAVY = ("h5py", "onnxruntime", "openpyxl", "pandas", "PIL.Image", "pyarrow.parquet", "zarr")
+
+
+class Warm:
+    """The process, as those see it that give it jobs; one at a time."""
+
+    def __init__(self):
+        path = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.warm"],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, module, *arguments, timeout):
+        """Call ``main(*arguments)`` of a module in a fork; return how it ended, as `subprocess`."""
+        with tempfile.TemporaryDirectory() as place:
+            streams = [str(Path(place, name)) for name in ("out", "err")]
+            job = [module, [str(argument) for argument in arguments], timeout, streams]
+            self.process.stdin.write(json.dumps(job) + "\n")
+            self.process.stdin.flush()
+            code = int(self.process.stdout.readline())
+            out, err = (Path(stream).read_text(errors="replace") for stream in streams)
+        return subprocess.CompletedProcess([module, *arguments], code, out, err)
+
+    def close(self):
+        """End the process."""
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def fork(main, arguments, timeout, streams):
+    """Run a job in a child and return its exit code; SIGALRM kills one that takes too long."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            for stream, place in zip((1, 2), streams, strict=True):
+                os.dup2(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            signal.alarm(timeout)
+            main(*arguments)
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            with contextlib.suppress(Exception):
+                sys.stdout.flush()
+                sys.stderr.flush()
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def serve():
+    """Run the jobs of the input, and answer each with its exit code."""
+    for name in HEAVY:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    for line in sys.stdin:
+        module, arguments, timeout, streams = json.loads(line)
+        code = fork(importlib.import_module(module).main, arguments, timeout, streams)
+        sys.stdout.write(f"{code}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    serve()
