@@ -77,9 +77,9 @@ def test_the_facts_are_those_of_the_data():
     assert facts["attributes_the_same_for_all_seen"] == ["d2"]
 
 
-def test_the_next_command_names_the_member_as_a_portfolio():
-    text = next_command(["x", "--time-budget=3"], "standardize > dap + naive-bayes")
-    assert text == (
-        "zslearn fit x --method auto -P "
-        """'portfolio=["standardize > dap + naive-bayes"]' --save model.zsl"""
-    )
+def test_the_next_command_makes_the_same_choice():
+    for budget in (["--time-budget=3"], ["--time-budget", "3"]):
+        text = next_command(["x", *budget, "--unseen", "a b"])
+        assert text == (
+            "zslearn fit x --unseen 'a b' --method auto -P time_budget=3 --save model.zsl"
+        )

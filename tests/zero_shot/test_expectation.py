@@ -79,13 +79,37 @@ def test_the_interval_holds_nine_of_ten_means_of_new_classes(n_classes):
     assert 0.85 < hits / 300 < 0.99
 
 
+def test_what_the_classes_of_a_fold_share_does_not_average_out():
+    """Folds that differ by more than their classes do, as under a bias that fits some of them."""
+    rng = np.random.default_rng(0)
+
+    def fold(n_classes, start=0):
+        right = 0.5 + 0.12 * rng.standard_normal() + 0.08 * rng.standard_normal(n_classes)
+        shares = np.zeros((n_classes, 20))
+        shares[:, 0], shares[:, -1] = right, 1 - right
+        return FoldRanks(start + np.arange(n_classes), shares)
+
+    hits = 0
+    for _ in range(300):
+        found = expect([fold(4, 4 * i) for i in range(5)], 20)
+        hits += found.low <= fold(20).shares[:, 0].mean() <= found.high
+    assert 0.85 < hits / 300 < 0.99
+
+
+@pytest.mark.parametrize(("n_classes", "low"), [(3, 0.587), (12, 0.863), (120, 0.959)])
+def test_classes_that_are_all_right_do_not_promise_that_others_are(n_classes, low):
+    # One class more that is right and one that is wrong: g = (c + 1)/(c + 2), s² = .15·g·(1 − g).
+    sure = [FoldRanks(np.arange(n_classes), np.array([[1.0, 0.0]] * n_classes))]
+    found = expect(sure, 2)
+    assert (found.accuracy, found.high) == (1.0, 1.0)
+    assert found.low == pytest.approx(low, abs=5e-4)
+
+
 def test_an_interval_is_within_what_is_possible_and_moves_with_the_optimism():
     folds = drawn(np.random.default_rng(0), 4, 2)
     found = expect(folds, 2)
     assert 0 <= found.low < found.accuracy < found.high <= 1
     assert expect(folds, 2, too_high=0.1).accuracy == pytest.approx(found.accuracy - 0.1)
-    sure = [FoldRanks(np.arange(3), np.array([[1.0, 0.0]] * 3))] * 2
-    assert expect(sure, 2).low == pytest.approx(0.97)
     assert str(found).endswith("among 2 unseen classes, chance 0.50")
 
 

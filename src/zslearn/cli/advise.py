@@ -62,7 +62,7 @@ def advise(time_budget: float | None, as_json: bool, **options: Any) -> None:
     model = AutoZeroShotClassifier(dataset.signatures, time_budget=time_budget)
     with user_data(), warnings_as_lines():
         model.fit(X, y)
-    command = next_command(sys.argv[2:], model.member_)
+    command = next_command(sys.argv[2:])
     if as_json:
         echo_json({"data": facts, **_found(model), "next": command})
         return
@@ -116,15 +116,16 @@ def data_facts(X: Any, y: Any, signatures: Any) -> dict[str, Any]:
     }
 
 
-def next_command(arguments: list[str], member: str) -> str:
-    """Return the fit with the member taken, calibrated, for the data options that were given.
+def next_command(arguments: list[str]) -> str:
+    """Return the fit that takes the same member, for the data and budget that were given.
+
+    It chooses again, so that the model expects what was said here: of a member fitted alone nobody
+    could know that it was chosen on the same folds.
 
     Parameters
     ----------
     arguments : list of str
         What the user typed after ``zslearn advise``.
-    member : str
-        Name of the member.
 
     Returns
     -------
@@ -132,15 +133,16 @@ def next_command(arguments: list[str], member: str) -> str:
 
     Examples
     --------
-    >>> print(next_command(["animals", "--time-budget", "9", "--json"], "sae"))
-    zslearn fit animals --method auto -P 'portfolio=["sae"]' --save model.zsl
+    >>> print(next_command(["animals", "--time-budget", "9", "--json"]))
+    zslearn fit animals --method auto -P time_budget=9 --save model.zsl
     """
-    kept, skip = [], False
-    for text in arguments:
-        if not skip and text != "--json" and not text.startswith("--time-budget"):
+    kept: list[str] = []
+    method, rest = ["--method", "auto"], iter(arguments)
+    for text in rest:
+        if text.startswith("--time-budget"):
+            method += ["-P", f"time_budget={text.partition('=')[2] or next(rest)}"]
+        elif text != "--json":
             kept.append(text)
-        skip = text == "--time-budget"
-    method = ["--method", "auto", "-P", f'portfolio=["{member}"]']
     return shlex.join(["zslearn", "fit", *kept, *method, "--save", "model.zsl"])
 
 

@@ -282,6 +282,7 @@ def _classes(model: ZeroShotClassifier, method: str) -> str:
     import numpy as np
 
     names = np.setdiff1d(model.classes_, model.seen_classes_).tolist()
+    method += f", which took {member}," if (member := getattr(model, "member_", "")) else ""
     more = ", ..." if len(names) > MOST_NAMES else ""
     named = f" ({', '.join(map(str, names[:MOST_NAMES]))}{more})" if names else ""
     return f"{method} on {len(model.seen_classes_)} seen classes; {len(names)} unseen{named}"

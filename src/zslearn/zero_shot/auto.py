@@ -63,6 +63,7 @@ from zslearn.zero_shot.held_out import (
     HeldOut,
     RejectionRule,
     choose_gamma,
+    drawn_guests,
     held_out_by,
     learned_temperatures,
 )
@@ -96,8 +97,6 @@ _MOST_HELD_OUT = 60
 # A fit costs about min(rows, features)³: up to 512 features four rows for each do not cost more
 # than one, above that 600 rows must do.
 _CHEAP_FEATURES, _FEW_ROWS, DEFAULT_ROWS = 512, 600, 1000
-# Unseen classes that are candidates of the folds.
-_MOST_GUESTS = 500
 # Share of the samples of the classes learned from that a fold holds out, as CalibratedStacking.
 _HOLDOUT = 0.2
 # Training rows that the size of scores is measured on.
@@ -504,8 +503,7 @@ class Task:
     @cached_property
     def guests(self) -> NDArray[Any]:
         """Unseen classes, which are candidates of every fold, as they will be later."""
-        drawn = np.random.default_rng(self.seed).permutation(len(self.unseen))[:_MOST_GUESTS]
-        return np.asarray(self.unseen[np.sort(drawn)])
+        return drawn_guests(self.unseen, self.seed)
 
     @cached_property
     def candidates(self) -> NDArray[Any]:

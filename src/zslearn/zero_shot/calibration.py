@@ -36,6 +36,7 @@ from zslearn.zero_shot.held_out import (
     HeldOut,
     RejectionRule,
     choose_gamma,
+    drawn_guests,
     gamma_of_gaps,
     held_out_folds,
     learned_temperatures,
@@ -63,8 +64,6 @@ MAX_FOLDS = 10
 # Up to so many seen classes, one is held out at a time, and classes rather than samples are what
 # bias and threshold are learned from; see docs/calibration.md for the measurement.
 FEW_CLASSES = 15
-# Unseen classes that are candidates of the folds.
-_MOST_GUESTS = 500
 
 
 class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
@@ -427,8 +426,7 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
         if not closed or self.signatures is None or not 4 <= len(classes) <= FEW_CLASSES:
             return classes[:0]
         unseen = np.setdiff1d(as_signatures(self.signatures).names, classes)
-        drawn = np.random.default_rng(self.random_state).permutation(len(unseen))[:_MOST_GUESTS]
-        return np.asarray(unseen[np.sort(drawn)])
+        return drawn_guests(unseen, self.random_state)
 
     def _choose_gamma(self, folds: Sequence[HeldOut], few: bool) -> None:
         self.curves_ = [fold.curve for fold in folds if fold.curve] if is_auto(self.gamma) else []

@@ -36,6 +36,8 @@ from zslearn.zero_shot.scoring import CANDIDATE_SETTINGS, confidence_of_measures
 # Held-out samples of a fold that temperature and threshold are learned from; a draw of more of
 # them would not change the second digit.
 MAX_ROWS = 10_000
+# Unseen classes that are candidates of the folds.
+MAX_GUESTS = 500
 # A third of the pseudo-unseen classes of a fold is unknown at a time.
 UNKNOWN_PARTS = 3
 # The confidence of a third of the folds is learned of the others, to see what it does to them.
@@ -150,6 +152,12 @@ class HeldOut:
         tested = self.unseen[np.isin(self.unseen, self.y)]
         order = np.random.RandomState(random_state).permutation(tested)
         return [np.sort(part) for part in np.array_split(order, min(UNKNOWN_PARTS, len(order)))]
+
+
+def drawn_guests(unseen: NDArray[Any], random_state: int | None) -> NDArray[Any]:
+    """Return the classes without samples that are candidates of the folds: up to `MAX_GUESTS`."""
+    drawn = np.random.default_rng(random_state).permutation(len(unseen))[:MAX_GUESTS]
+    return np.asarray(unseen[np.sort(drawn)])
 
 
 def held_out_folds(
