@@ -634,7 +634,7 @@ def _flowers(rows: Sequence[Row]) -> Table:
     told = f" ({seconds(float(np.mean(passes)))} s)" if passes else ""
     general = (
         "Oxford Flowers-17, five random splits into 200/30/rest photographs of height 100; loss of "
-        "2-means per photograph, 0 to 2; mean ± deviation over splits. Ours: times without one "
+        "2-means per photograph, 0 to 2; mean ± deviation over splits. Ours: CPU times without one "
         f"pass over the training photographs{told}, which serves all learners. The paper states "
         "neither how the undefined band of the masks is read, which alone changes losses by 0.2 to "
         "0.5, nor the SIFT, nor scaling, centering or λ; its splits are not published, and our "
