@@ -5,7 +5,7 @@ import pytest
 
 from zslearn.datasets import load_imagenet, make_imagenet_like
 from zslearn.exceptions import InvalidInputError
-from zslearn.reproduce import Run, choose_experiments
+from zslearn.reproduce import Run, choose_experiments, make_tables
 from zslearn.reproduce.experiments.large import measure, scaled_sizes
 from zslearn.zero_shot import SAEClassifier, make_classifier
 
@@ -63,3 +63,13 @@ def test_a_block_without_unseen_classes_is_passed_over():
 def test_other_methods_leave_the_large_experiment_alone():
     (experiment,) = choose_experiments(["imnet-like"], ["eszsl"])
     assert experiment.methods == ("sae",)
+
+
+def test_the_table_shows_sae_at_the_largest_scale_of_each_setting():
+    row = {"kind": "large", "method": "sae", "status": "failed", "error": "none"}
+    row |= {"parameter_name": "ImNet-1", "parameter_n_seen": 800, "parameter_n_unseen": 200}
+    scales = (0.01, 1.0, 0.1)
+    rows = [{"key": str(scale), **row, "parameter_scale": scale} for scale in scales]
+    rows.append({"key": "devise", **row, "method": "devise", "parameter_scale": 2.0})
+    (table,) = make_tables(rows, ["imnet-like"])["imnet-like"]
+    assert [line[:2] for line in table.rows] == [("ImNet-1", "1")]

@@ -20,6 +20,7 @@ SHAPES = {
     "paper-table-7": (8, 2),
     "paper-table-8": (6, 2),
 }
+READ = ("background", "drop")
 MARK = re.compile(r"–([⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 
 
@@ -101,3 +102,17 @@ def test_spaces_side_by_side_are_preferred_and_a_small_scale_is_told(rows):
     assert small.cell("DeViSE", "ImNet-2, synthetic").startswith("50.0")
     told = "21,800 samples of 324 features; SAE there: encoder 40.0, decoder 50.0."
     assert any(note.endswith(told) for note in small.notes)
+
+
+def test_a_learner_that_some_splits_lack_says_on_how_many_it_was_measured():
+    old = [{"learner": "sae", "reading": reading, "setting": 1.0, "loss": 0.8} for reading in READ]
+    new = [{"learner": "lmnn", "reading": one, "setting": None, "loss": 0.9} for one in READ]
+    rows = [
+        {"key": str(seed), "kind": "flowers", "seed": seed, "status": "ok", "parameter_height": 100}
+        | {"series": {"test": old + (new if seed == 0 else [])}}
+        for seed in (0, 1)
+    ]
+    tables = {t.name: t for made in make_tables(rows).values() for t in made}
+    assert tables["paper-table-8"].cell("LMNN", "how ours is trained").endswith(", 1 of 2 splits")
+    assert "splits" not in tables["paper-table-8"].cell("SAE", "how ours is trained")
+    assert [line[0] for line in tables["flowers"].rows][1].endswith(", 1 of 2 splits")

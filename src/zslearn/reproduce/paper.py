@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from zslearn.reproduce.experiments.flowers import some_splits
 from zslearn.reproduce.published import Published, published_values
 from zslearn.reproduce.tables import (
     Row,
@@ -618,7 +619,7 @@ def _flowers(rows: Sequence[Row]) -> Table:
                 ),
                 _duration(time.value),
                 f"{seconds(float(np.mean(took)))} s" if took else lost,
-                FLOWERS_WHY[method],
+                FLOWERS_WHY[method] + (some_splits(mine, len(done)) if mine else ""),
             )
         )
     columns = (

@@ -232,7 +232,7 @@ def flowers_tables(rows: Iterable[Row]) -> list[Table]:
     passes = [row["pass_seconds"] for row in done if "pass_seconds" in row]
     took = f", which takes {seconds(float(np.mean(passes)))} s and" if passes else ", which"
     there = {entry["learner"] for entry in measured}
-    body = [_line(measured, learner) for learner in TITLES if learner in there]
+    body = [_line(measured, learner, len(done)) for learner in TITLES if learner in there]
     notes = [
         f"{len(done)} random splits into 200 / 30 / rest photographs of height "
         f"{done[0]['parameter_height']}; loss of 2-means per photograph (0 to 2), mean over the "
@@ -246,7 +246,13 @@ def flowers_tables(rows: Iterable[Row]) -> list[Table]:
     return [Table("flowers", title, COLUMNS, tuple(body), tuple(notes), best)]
 
 
-def _line(measured: Sequence[dict[str, Any]], learner: str) -> tuple[str, ...]:
+def some_splits(entries: Sequence[dict[str, Any]], n_splits: int) -> str:
+    """Say on how many splits a learner was measured, if not on all."""
+    n = len(select(entries, reading=READINGS[0]))
+    return f", {n} of {n_splits} splits" if n < n_splits else ""
+
+
+def _line(measured: Sequence[dict[str, Any]], learner: str, n_splits: int) -> tuple[str, ...]:
     mine = select(measured, learner=learner)
     losses = (
         [entry["loss"] for entry in select(mine, reading=reading)]
@@ -256,7 +262,7 @@ def _line(measured: Sequence[dict[str, Any]], learner: str) -> tuple[str, ...]:
     ends = dict.fromkeys(f"{value:g}" for value in (*settings[:1], *settings[-1:]))
     took = [entry["seconds"] for entry in mine if entry.get("seconds") is not None]
     return (
-        TITLES[learner],
+        TITLES[learner] + some_splits(mine, n_splits),
         *map(spread, losses),
         " to ".join(ends),
         seconds(float(np.mean(took))) if took else "",
