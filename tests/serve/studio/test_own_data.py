@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -148,6 +149,39 @@ EVIL_CLASSES = (
 EVIL_TRAITS = ("'#", '"""', "a\nopen('pwned', 'w')", "\\", "{0}")
 
 
+def run_lines(visitor, folder):
+    """Run the exported lines in a folder, and return the answers they give."""
+    (folder / "model.py").write_bytes(visitor.get("export/model.py").content)
+    program = "import runpy; print(runpy.run_path('model.py')['answers'].tolist())"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return ast.literal_eval(done.stdout)
+
+
+def answers_of(visitor):
+    names = {one["id"]: one["name"] for one in visitor.json("state")["classes"]}
+    return [names[i] for i in visitor.packed("answers")[1]["answer"].tolist()]
+
+
+@pytest.mark.parametrize("data", ["pictures", "own.project.store"])
+def test_the_exported_lines_find_the_data_from_any_folder(
+    opened, photos, tmp_path, monkeypatch, data
+):
+    """Beside them lies the exported table of classes, which is not the one that was opened."""
+    monkeypatch.chdir(photos)
+    again = Source(data, signatures=Path("classes.csv"), project=tmp_path / "again.project")
+    studio = open_studio(again)
+    try:
+        visitor = Visitor(studio)
+        visitor.edit("set", **{"class": 0}, changes={"0": 0.7})
+        studio.session.wait()
+        (tmp_path / "classes.csv").write_bytes(visitor.get("export/classes.csv").content)
+        assert run_lines(visitor, tmp_path) == answers_of(visitor)
+    finally:
+        studio.session.close()
+
+
 def test_no_name_of_a_folder_class_trait_or_file_is_run_by_the_exported_lines(tmp_path):
     rng = np.random.default_rng(0)
     for place, name in enumerate(EVIL_CLASSES):
@@ -167,15 +201,7 @@ def test_no_name_of_a_folder_class_trait_or_file_is_run_by_the_exported_lines(tm
         visitor.edit("add", name='"""#\\', like=0)
         visitor.edit("set", **{"class": 1}, changes={"0": 0.5})
         studio.session.wait()
-        (tmp_path / "model.py").write_bytes(visitor.get("export/model.py").content)
-        wanted = {one["id"]: one["name"] for one in visitor.json("state")["classes"]}
-        answers = [wanted[i] for i in visitor.packed("answers")[1]["answer"].tolist()]
+        assert run_lines(visitor, tmp_path) == answers_of(visitor)
     finally:
         studio.session.close()
-    program = "import runpy; print(runpy.run_path('model.py')['answers'].tolist())"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert ast.literal_eval(done.stdout) == answers
     assert not (tmp_path / "pwned").exists()

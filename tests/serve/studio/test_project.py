@@ -12,9 +12,11 @@ from http.client import HTTPConnection
 import pytest
 
 from tests.serve.process import Fork
+from zslearn import __version__
 from zslearn.exceptions import InvalidInputError, MissingFileError, WriteError
 from zslearn.serve.studio.charts import unpack
 from zslearn.serve.studio.opening import open_project
+from zslearn.zero_shot import PrototypeRegression
 
 DATA = {"name": "shapes", "sha256": "ab"}
 
@@ -106,6 +108,44 @@ def test_a_project_with_an_edit_that_cannot_be_made_is_refused_in_one_line(open_
     said = r"my\.project: edit 1 cannot be made .*; choose another --project"
     with pytest.raises(InvalidInputError, match=said):
         open_shapes(project=path)
+
+
+def test_an_edit_that_does_not_say_what_it_is_can_be_undone(path, open_shapes):
+    visitor = open_shapes(project=path)
+    visitor.session.project.add({"op": "balance", "bias": 0.1, "method": "sae"})
+    visitor.session.close()
+    visitor = open_shapes(project=path)
+    assert visitor.json("state")["undo"] == "the change before"
+    assert visitor.step("undo")["redo"] == "the change after"
+
+
+@pytest.mark.parametrize("undone", [False, True])
+def test_settings_in_a_project_are_of_the_method_that_it_began_with(path, open_shapes, undone):
+    """Shapes began with the semantic autoencoder once, and no edit said so."""
+    visitor = open_shapes(project=path)
+    assert visitor.json("state")["method"] == "prototype-regression"
+    made = {"op": "balance", "method": "sae", "bias": 0.06, "what": "balance"}
+    visitor.session.project.add(made)
+    if undone:
+        visitor.session.project.undo()
+    visitor.session.close()
+    visitor = open_shapes(project=path)
+    state = visitor.json("state")
+    assert state["method"] == "sae"
+    assert (state["balance"]["bias"] == 0.06) is not undone
+
+
+def test_models_kept_by_another_version_are_fitted_again(path, open_shapes):
+    visitor = open_shapes(project=path)
+    visitor.session.close()
+    folder = path.with_name(f"{path.name}.models")
+    mark = folder / "trained_on.txt"
+    other = visitor.session.collection.training_identity()  # as it was before it had a version
+    mark.write_text(other)
+    (folder / "prototype-regression.zsl").write_bytes((folder / "sae.zsl").read_bytes())
+    visitor = open_shapes(project=path)
+    assert type(visitor.session.fitted("prototype-regression").method) is PrototypeRegression
+    assert mark.read_text() == f"{__version__} {other}"
 
 
 def test_a_project_of_today_is_taken_over_once(path, open_shapes):

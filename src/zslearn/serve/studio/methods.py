@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from zslearn import __version__
 from zslearn._files import replacing
 from zslearn._pipelines import frozen, last_step, steps_before
 from zslearn.core.nearest import Comparison, row_norms, unit_rows
@@ -188,7 +189,7 @@ OFFERED = (
 )
 SAE = ("sae", "sae-encode", "sae-both")
 MODEL = "model"  # the method of a model file
-TRAINED_ON = "trained_on.txt"  # which data the kept models were fitted on
+TRAINED_ON = "trained_on.txt"  # which data the kept models were fitted on, and by which version
 
 
 @dataclass(frozen=True, eq=False)
@@ -354,10 +355,11 @@ class Methods:
         return self._collection.X[self._collection.train], labels[self._collection.train]
 
     def _keep_own_models(self) -> None:
-        """Remove models that were fitted on other samples, labels or values of the class table."""
+        """Remove models of other samples, labels or values of the class table, or older ones."""
         if self._folder is None:
             return
-        mark, own = self._folder / TRAINED_ON, self._collection.training_identity()
+        mark = self._folder / TRAINED_ON
+        own = f"{__version__} {self._collection.training_identity()}"
         if mark.is_file() and mark.read_text(encoding="utf-8") == own:
             return
         for method in OFFERED:

@@ -276,7 +276,7 @@ def open_other(folder: Path) -> Collection:
     loads = [
         "from zslearn.datasets import open_dataset",
         "",
-        f"data = open_dataset({str(folder)!r})",
+        f"data = open_dataset({_written(folder)})",
     ]
     return from_dataset(data, folder.name, names=data.image_files, loads=loads)
 
@@ -366,9 +366,9 @@ def _recipe(folder: Path, source: Source, store: Store) -> tuple[str, ...]:
         return (
             "from zslearn.encoders import Store",
             "",
-            f"X = Store.open({str(folder)!r}).X",
+            f"X = Store.open({_written(folder)}).X",
         )
-    opened = f"store = Store.open({str(folder)!r})"
+    opened = f"store = Store.open({_written(folder)})"
     if source.signatures is not None:
         table = [
             "from zslearn.datasets.table import read_signatures",
@@ -376,12 +376,12 @@ def _recipe(folder: Path, source: Source, store: Store) -> tuple[str, ...]:
             "from zslearn.model_selection import stratified_holdout",
             "",
             opened,
-            f"signatures = read_signatures({str(source.signatures)!r})",
+            f"signatures = read_signatures({_written(source.signatures)})",
         ]
     else:
         texts = "{name: spell_out(name) for name in store.classes.tolist()}"
         if source.classes is not None:
-            texts = f"read_descriptions({str(source.classes)!r})"
+            texts = f"read_descriptions({_written(source.classes)})"
         table = [
             "from zslearn.encoders import Store, class_encoder, read_descriptions",
             "from zslearn.model_selection import stratified_holdout",
@@ -398,6 +398,11 @@ def _recipe(folder: Path, source: Source, store: Store) -> tuple[str, ...]:
         "train = rows[stratified_holdout(y[rows])[0]]",
         "",
     )
+
+
+def _written(path: Path) -> str:
+    """Return a path as Python writes it; the lines are run in another folder than the studio."""
+    return repr(str(path.absolute()))
 
 
 BUNDLED = ("shapes", "animals")

@@ -94,6 +94,8 @@ def _put(queue: asyncio.Queue[bytes], message: bytes) -> None:
 log = logging.getLogger("zslearn.serve")
 # Samples whose confidence is computed at a time.
 BLOCK = 4096
+# Edits that set something of the method in use.
+OF_METHOD = ("balance", "reject", "lam")
 
 
 class BoardModel(NamedTuple):
@@ -393,10 +395,17 @@ class Session:
 
     def _replayed(self) -> State:
         """Return the state after all edits but those that name methods not offered now."""
-        offered = self.methods.offered
-        done = [e for e in self.project.edits().done if e.get("method") in (None, *offered)]
+        offered, edits = (None, *self.methods.offered), self.project.edits()
+        start = self.start
+        # An older project began with another method, which its first settings name.
+        for edit in (*edits.done, *edits.undone):
+            if edit.get("op") == "method":
+                break
+            if edit.get("op") in OF_METHOD and edit.get("method") in offered[1:]:
+                start = replace(start, method=edit["method"])
+                break
         try:
-            state = replayed(self.start, done)
+            state = replayed(start, [e for e in edits.done if e.get("method") in offered])
             self._check_examples(state)
         except InvalidInputError as error:
             raise InvalidInputError(f"{self.project.path}: {error}") from error

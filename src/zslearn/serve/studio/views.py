@@ -535,8 +535,8 @@ def _steps(session: Session) -> dict[str, str | None]:
     """Return what undo and redo would do."""
     done = session.project.edits()
     return {
-        "undo": done.done[-1]["what"] if done.done else None,
-        "redo": done.undone[0]["what"] if done.undone else None,
+        "undo": done.done[-1].get("what", "the change before") if done.done else None,
+        "redo": done.undone[0].get("what", "the change after") if done.undone else None,
     }
 
 
