@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections import OrderedDict
 from functools import cached_property
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ class Drops:
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
         self._kept: OrderedDict[int, Drop] = OrderedDict()
-        self._last = 0
+        self._numbers = count(1)  # several requests may bring something at a time
 
     @property
     def kind(self) -> str | None:
@@ -105,8 +106,7 @@ class Drops:
         row = vector[None].astype(np.float32)
         for step in self._collection.steps:
             row = step.transform(row)
-        self._last += 1
-        drop = Drop(self._last, title, face, np.asarray(row[0], np.float32))
+        drop = Drop(next(self._numbers), title, face, np.asarray(row[0], np.float32))
         self._kept[drop.number] = drop
         while len(self._kept) > MOST:
             self._kept.popitem(last=False)

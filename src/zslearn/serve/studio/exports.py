@@ -143,7 +143,9 @@ def to_report(session: Session) -> Reported:
         None if texts is None else [texts[row] for row in train],
         None if picture is None else lambda row: picture(int(train[row]), REPORTED),
     )
-    title = f"{data.name}: {session.project.path.stem}"
+    own = session.project.path.stem
+    # The project that was not named has the name of the data and a number.
+    title = data.name if own.startswith(data.name) else f"{data.name}: {own}"
     return Reported(board_model(session), model, title, shown)
 
 

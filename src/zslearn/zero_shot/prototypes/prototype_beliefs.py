@@ -211,7 +211,11 @@ class PrototypeBeliefs(Teachable, MomentClassifier):
         by = f"the description counts as {self.kappa_:.3g} samples"
         if name in self.undescribed_:
             by = "there is no description"
-        added = f"{weight:.4g} were added" if weight else "none were added"
+        added = (
+            f"{weight:.4g} {'was' if weight == 1 else 'were'} added"
+            if weight
+            else "none were added"
+        )
         return f"{by}; {added}"
 
     def familiarity(self, queries: Features, names: NDArray, vectors: NDArray) -> NDArray | None:

@@ -186,7 +186,7 @@ function showIntro() {
   const waiting = open && open < fresh ? `; ${whole(open)} of them ${open === 1 ? "waits" : "wait"} for a description` : "";
   const shown = data.pictures || data.unit === "text" ? say("These pictures show") : "These points are samples of";
   byId("intro-text").textContent = fresh
-    ? `${shown} ${fresh === 1 ? "a class" : `${whole(fresh)} classes`} the model never trained on${waiting}. Describe one in words, and watch its ${say("pictures")} being recognized.`
+    ? `${shown} ${fresh === 1 ? "a class" : `${whole(fresh)} classes`} the model never trained on${waiting}. Describe ${fresh === 1 ? "it" : "one"} in words, and watch its ${say("pictures")} being recognized.`
     : "Describe a class that is not in the list, and watch which samples it takes.";
   fill(
     byId("intro-actions"),
