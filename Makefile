@@ -45,7 +45,7 @@ demo: $(STAMP)run
 	$(BIN)/zslearn reproduce zsl gzsl clustering-equal --quick --no-plots --out reproduced
 
 test: $(STAMP)dev
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 # PyTorch is large, so it has an environment of its own; transformers makes the tiny models that
 # stand for CLIP and DINO.

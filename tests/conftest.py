@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -9,11 +10,42 @@ from hypothesis import settings
 
 from tests.warm import Warm
 
+# Two workers on two cores: more threads would wait for each other. Numpy reads it when imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # How long an example takes says how busy the machine is.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 REQUIRED = os.environ.get("ZSLEARN_BROWSER_REQUIRED")
+
+#: Where a test runs that is skipped here, by the reason it gives.
+ELSEWHERE = {
+    r"torch|timm|open_clip|transformers": "make test-deep",
+    r"triton|kserve|mlserver|schemathesis": "make test-clients",
+    r"chromium|playwright": "where chromium is installed, as .ci/run does",
+    r"WordNet": "where wordnet-base is installed, as .ci/run does",
+    r"real data|no CUB|LaTeX source|AwA archive": "where the real data sets are",
+    r"umap": "make test-deep",
+    r"mount": "as root, on a system that may mount a small disk",
+}
+
+
+def pytest_collection_modifyitems(items):
+    """Leave out scikit-learn's check of arrays of other libraries, which zslearn does not take."""
+    items[:] = [item for item in items if "check_array_api_input" not in item.name]
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say where the tests run that were skipped."""
+    places: dict[str, int] = {}
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        found = [where for words, where in ELSEWHERE.items() if re.search(words, reason)]
+        place = found[0] if found else f"NOWHERE THAT IS KNOWN: {reason}"
+        places[place] = places.get(place, 0) + 1
+    for place, n in sorted(places.items()):
+        terminalreporter.write_line(f"{n} skipped here run by: {place}")
 
 
 @pytest.fixture(scope="session")

@@ -32,6 +32,7 @@ def test_a_version_named_everywhere_has_no_problems(release):
         ("1.2.3", "1.2.4", "## 1.2.3\n", CITED, "not 1.2.4"),
         ("1.2", None, "## 1.2\n", CITED.replace("1.2.3", "1.2"), "not of the form"),
         ("1.2.3", None, "## Unreleased\n\n## 1.2.30\n", CITED, "no section '## 1.2.3'"),
+        ("1.2.3", None, "## 1.2.3 (unreleased)\n", CITED, "no date at 1.2.3"),
         ("1.2.3", None, "## 1.2.3\n", "version: 1.2.2\n", "CITATION.cff names version 1.2.2"),
         ("1.2.3", None, "## 1.2.3\n", "title: x\n", "CITATION.cff names version none"),
     ],

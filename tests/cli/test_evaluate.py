@@ -212,6 +212,7 @@ def test_cub_decoder(run, data_dir):
 @pytest.mark.parametrize("semantics", ["attributes", "word vectors"])
 def test_awa1_with_attributes_and_word_vectors(run, data_dir, split, semantics):
     options = ["--features", "hist5_pca500", "--split", split, "--semantics", semantics]
+    options += ["--method", "sae", "-P", "lam=1000"]
     result = run("evaluate", data_dir / "xlsa17" / "AWA1", *options, "--json")
     (row,) = json.loads(result.stdout)
     assert (row["split"], row["semantics"]) == (split, semantics)

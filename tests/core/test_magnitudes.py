@@ -37,6 +37,9 @@ def test_rows_are_refused_from_the_bound_on(kind):
         check_rows(kind(X))
     with pytest.raises(InvalidInputError, match=r"row 107 of the codes holds"):
         check_rows(kind(X), np.arange(100, 140), "the codes")
+    X[7, 3] *= -1.0
+    with pytest.raises(InvalidInputError, match=r"row 7 of X holds numbers as large as 1\.33e\+36"):
+        check_rows(kind(X))
     X[30, 2] = np.nan
     with pytest.raises(InvalidInputError, match="row 30 of X holds nan in column 2"):
         check_rows(kind(X))

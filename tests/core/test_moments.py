@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from zslearn.core import Moments, PairMoments
-from zslearn.core.moments import BlockSums, BlockTotal, Grouping
+from zslearn.core.moments import PIECE_ROWS, BlockSums, BlockTotal, Grouping, gram_of
 from zslearn.exceptions import InvalidInputError
 
 NAMES = np.array(["bat", "cow", "eel", "fox"])
@@ -319,3 +319,9 @@ def test_a_restored_sum_continues_to_the_same_bits():
 def test_no_rows_are_refused():
     with pytest.raises(InvalidInputError, match="no samples to learn from"):
         Moments.of_total(BlockTotal(3))
+
+
+def test_the_gram_matrix_of_many_rows_is_that_of_all_its_pieces():
+    X = np.random.default_rng(0).standard_normal((2 * PIECE_ROWS + 5, 3)).astype(np.float32)
+    wide = X.astype(np.float64)
+    np.testing.assert_allclose(gram_of(X), wide.T @ wide, rtol=1e-5, atol=0.01)

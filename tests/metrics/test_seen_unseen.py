@@ -77,6 +77,13 @@ def test_equal_gaps_make_one_point():
     assert curve.area == pytest.approx(0.75)
 
 
+def test_a_tie_of_the_two_sides_counts_as_unseen():
+    y, scores = ["bat", "cow"], [[1.5, 0.0], [1.5, 1.0]]  # gaps 1.5 and 0.5
+    curve = seen_unseen_curve(y, scores, candidates=["bat", "cow"], seen=["bat"])
+    for gamma, seen, unseen in ((0.49, 1, 0), (0.5, 1, 1), (1.49, 1, 1), (1.5, 0, 1)):
+        assert (curve.at(gamma).seen, curve.at(gamma).unseen) == (seen, unseen), gamma
+
+
 def test_known_areas():
     separate = np.array([[2.0, 0.0], [0.0, 2.0]])
     assert ausuc(["a", "b"], separate, candidates=["a", "b"], seen=["a"]) == 1.0
