@@ -13,11 +13,13 @@ from sphinx.config import Config
 
 import zslearn
 
-# The command line has a page of its own.
-LEFT_OUT = {"cli"}
+# The command line has a page of its own; the others hold old names alone.
+LEFT_OUT = {"cli", "features", "semantics"}
 # A room inside another one, whose names that one does not offer: they need PyTorch.
 INNER = {"zero_shot": ("zero_shot.deep",)}
 INDEX = """\
+:html_theme.sidebar_secondary.remove: true
+
 API reference
 =============
 

@@ -79,6 +79,18 @@ for title, prior in (("mixtures of old folders", None), ("and a guess by the nam
 print(f"a name is worth {clf.kappa_:.1f} texts")
 
 # %%
+# Requests of folders that hold none so far, and the folders they go into.
+texts = [text for name in new for text in requests[name]]
+answers = clf.predict(X[~seen], candidates="unseen")
+figure, ax = plt.subplots(figsize=(7, 5), layout="constrained")
+ax.set_axis_off()
+for line, (text, answer, name) in enumerate(zip(texts, answers, y[~seen], strict=True)):
+    color = "#1a7f37" if answer == name else "#b42318"
+    ax.text(0, -line, text, va="top")
+    ax.text(1, -line, answer, va="top", ha="right", color=color, weight="bold")
+ax.set(ylim=(-len(texts), 0.5), title="Folders with nothing but a name, and what goes into them")
+
+# %%
 # One sorted request in each new folder, then two; the others are the test.
 first = np.concatenate([np.arange((y == name).sum()) for name in requests])
 test = ~seen & (first >= 2)
