@@ -78,6 +78,15 @@ def test_candidates_can_be_given(data, training):
     assert harder(clf, data.X[one], data.y[one]) == clf.score(data.X[one], data.y[one], "all")
 
 
+@pytest.mark.parametrize("metric", ["per_class", "unseen", "hit_at_k"])
+def test_a_misspelt_label_is_refused_and_not_counted_as_wrong(data, training, metric):
+    clf = SAEClassifier(data.signatures, lam=1.0).fit(*training)
+    new = data.rows(data.split("standard").unseen)
+    labels = np.where(data.y[new] == "unseen1", "unsen1", data.y[new])
+    with pytest.raises(InvalidInputError, match=r"contains class 'unsen1', closest 'unseen1'"):
+        make_zero_shot_scorer(metric, candidates="unseen", k=2)(clf, data.X[new], labels)
+
+
 @pytest.mark.parametrize("name", METRICS)
 def test_scorers_work_in_searches_over_pipelines_and_frames(data, training, name):
     X, y = training

@@ -13,7 +13,7 @@ from zslearn._parameters import Either, Whole, check_value
 from zslearn._pipelines import features_of, last_step
 from zslearn.core.rows import plain_labels, warn_if_shuffled
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
-from zslearn.metrics.accuracy import harmonic_mean, hit_at_k, per_class_accuracy
+from zslearn.metrics.accuracy import column_of, harmonic_mean, hit_at_k, per_class_accuracy
 
 _METRIC = Either("per_class", "unseen", "harmonic_mean", "hit_at_k")
 
@@ -108,6 +108,7 @@ class ZeroShotScorer:
             X = X if unseen.all() else X[unseen]
             truth, unseen = truth[unseen], unseen[unseen]
         allowed = self._allowed(classifier, truth, unseen)
+        column_of(truth, allowed)  # refuses a class that could never be right, as a misspelt one
         if self.metric == "hit_at_k":
             scores = classifier.decision_function(X, allowed)
             return hit_at_k(truth, scores, candidates=allowed, k=self.k, average="class")
