@@ -1,7 +1,9 @@
-"""What is masked is not there: every door for numbers and labels refuses it, and says so."""
+"""What is masked or NaN is not there: every door for numbers and labels refuses it, and says so."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
 from zslearn import metrics
 from zslearn.autoencoder import SemanticAutoencoder
@@ -123,3 +125,23 @@ def test_masked_values_are_refused_and_others_are_taken(door, values):
     mask.flat[: values.ndim] = True
     with pytest.raises(InvalidInputError, match=r"[12] of the values in .* are masked; fill"):
         door(np.ma.masked_array(values, mask=mask))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("door", sorted(ROWS.keys() - {"auto", "semantics", "decoded", "data set"}))
+@pytest.mark.filterwarnings("ignore::zslearn.exceptions.ZslearnWarning")
+def test_the_row_that_is_no_number_is_named(door, bad):
+    row, column = (4, 3) if door not in ("predict few", "explain") else (0, 3)
+    values = X.copy()
+    values[row, column] = bad
+    with pytest.raises(InvalidInputError, match=rf"row {row} .*(NaN|nan|inf)") as caught:
+        ROWS[door](values)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, pd.DataFrame, list])
+def test_the_row_is_named_whatever_holds_it(form):
+    values = X.copy()
+    values[5, 2] = np.nan
+    with pytest.raises(InvalidInputError, match="row 5 of X holds NaN in column 2; drop such rows"):
+        sae().fit(form(values), Y)

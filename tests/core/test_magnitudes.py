@@ -41,7 +41,7 @@ def test_rows_are_refused_from_the_bound_on(kind):
     with pytest.raises(InvalidInputError, match=r"row 7 of X holds numbers as large as 1\.33e\+36"):
         check_rows(kind(X))
     X[30, 2] = np.nan
-    with pytest.raises(InvalidInputError, match="row 30 of X holds nan in column 2"):
+    with pytest.raises(InvalidInputError, match="row 30 of X holds NaN in column 2"):
         check_rows(kind(X))
 
 

@@ -160,7 +160,7 @@ def test_a_bad_row_is_named_across_chunks(data, seen):
     X, y = seen
     X = X.copy()
     X[417, 3] = np.nan
-    with pytest.raises(InvalidInputError, match="row 417 of X holds nan in column 3"):
+    with pytest.raises(InvalidInputError, match="row 417 of X holds NaN in column 3"):
         fit_dask(SAEClassifier(data.signatures, lam=1.0), *chunked(X, y))
 
 

@@ -165,7 +165,7 @@ def test_not_a_number_in_block_731_is_named_by_its_row(data):
     X = np.random.default_rng(0).standard_normal((8000, 24)).astype(np.float32)
     y = data.y[np.arange(8000) % len(data.y)]
     X[731 * 10 + 4, 17] = np.nan
-    with pytest.raises(InvalidInputError, match="row 7314 of X holds nan in column 17"):
+    with pytest.raises(InvalidInputError, match="row 7314 of X holds NaN in column 17"):
         fit_batches(SAEClassifier(data.signatures, lam=1.0), X, y, block_rows=10)
 
 

@@ -326,7 +326,7 @@ def test_a_few_plain_rows_are_answered_without_the_checks_of_scikit_learn(
     X = data.X[:3].astype(kind)
     recognizer, many = fitted.recognizer(), fitted.recognizer().scores(np.tile(X, (500, 1)))
     assert 1500 * 12 > FEW  # so the many rows were checked by scikit-learn
-    monkeypatch.setattr("zslearn.zero_shot.inputs.validate_data", None)
+    monkeypatch.setattr("zslearn.core.rows.validate_data", None)
     for rows in (X, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2]):
         np.testing.assert_allclose(recognizer.scores(rows), many[:3], rtol=1e-5)
 
@@ -372,8 +372,8 @@ def test_plain_arrays_are_checked_as_lists_are(data, fitted):
         (X[:, 1:], "features"),
         (X[:0], "minimum of 1|2D array"),
         (X[0], "2D array"),
-        (np.where(X == X.max(), np.nan, X), "NaN"),
-        (np.where(X == X.max(), np.inf, X), "infinity"),
+        (np.where(X == X.max(), np.nan, X), r"row \d+ of X holds NaN in column"),
+        (np.where(X == X.max(), np.inf, X), r"row \d+ of X holds infinity in column"),
     ):
         for form in (wrong, wrong.tolist()):
             with pytest.raises(ValueError, match=words):

@@ -126,7 +126,7 @@ def test_bad_rows_of_a_memory_map_are_named(data, tmp_path):
     X[321, 5] = np.nan
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    with pytest.raises(InvalidInputError, match="row 321 of X holds nan in column 5"):
+    with pytest.raises(InvalidInputError, match="row 321 of X holds NaN in column 5"):
         SAEClassifier(data.signatures, lam=1.0).fit(mapped, data.y[rows])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         SAEClassifier(data.signatures, lam=1.0).fit(mapped, data.y[:9])

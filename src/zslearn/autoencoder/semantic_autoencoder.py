@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.model_selection import GroupKFold, check_cv
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from zslearn._declared import Declared, fitted, parameter
 from zslearn._parameters import Constraint, Either, Number, Numbers, Whole, check_parameters
@@ -21,7 +21,7 @@ from zslearn.core.linear_maps import RELATIVE_LAMS, checked_lams
 from zslearn.core.magnitudes import check_finite, check_not_vanishing, check_rows
 from zslearn.core.moments import PairMoments
 from zslearn.core.row_space import reduced
-from zslearn.core.rows import unmasked, warn_if_shuffled
+from zslearn.core.rows import unmasked, validate_rows, warn_if_shuffled
 from zslearn.exceptions import InvalidInputError
 from zslearn.model_selection import choose
 
@@ -66,7 +66,7 @@ class TiedLinearMap(Declared, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """
         check_is_fitted(self)
         X = unmasked(X, "X")
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         return _product(X, self.coef_.T)
 
     def inverse_transform(self, S: Any) -> NDArray[Any]:
@@ -116,7 +116,7 @@ class TiedLinearMap(Declared, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
         warn_if_shuffled(X, y)
-        X, S = validate_data(
+        X, S = validate_rows(
             self,
             unmasked(X, "X"),
             unmasked(y, "S"),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from zslearn._declared import Declared, fitted
 from zslearn._parameters import check_flags, check_parameters
@@ -22,7 +22,7 @@ from zslearn.core.fitting import all_or_nothing, fit_method
 from zslearn.core.learner import FoldedMoments, MomentLearner, MomentPlan, added_by_class
 from zslearn.core.magnitudes import check_gram, check_learned, check_not_vanishing, check_rows
 from zslearn.core.moments import Moments
-from zslearn.core.rows import unmasked, warn_if_shuffled
+from zslearn.core.rows import unmasked, validate_rows, warn_if_shuffled
 from zslearn.core.threads import limit_blas_for
 from zslearn.core.whitening import within_class_scatter
 from zslearn.exceptions import InvalidInputError
@@ -215,7 +215,7 @@ class LinearMapping(Declared, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """
         check_is_fitted(self, "coef_")
         X = unmasked(X, "X")
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         codes = self._codes(X)
         check_rows(codes, what="the codes")
         return codes
@@ -227,7 +227,7 @@ class LinearMapping(Declared, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         check_parameters(self)
         warn_if_shuffled(X, y)
         X, y = unmasked(X, "X"), unmasked(y, "y")
-        X, y = validate_data(self, X, y, reset=reset, dtype=[np.float64, np.float32])
+        X, y = validate_rows(self, X, y, reset=reset, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         check_rows(X)
         if reset:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from zslearn._declared import Declared, fitted, parameter
 from zslearn._parameters import (
@@ -32,7 +32,7 @@ from zslearn.cluster.kmeans import (
 from zslearn.cluster.sae import SAEMapping
 from zslearn.core.fitting import fit_method
 from zslearn.core.magnitudes import check_not_vanishing, check_rows
-from zslearn.core.rows import unmasked, warn_if_shuffled
+from zslearn.core.rows import unmasked, validate_rows, warn_if_shuffled
 from zslearn.exceptions import InvalidInputError
 
 _BLOCK_ROWS = 65536
@@ -289,7 +289,7 @@ class SupervisedKMeans(Declared, TransformerMixin, BaseEstimator):
     def _validated(self, X: Any, y: Any, *, reset: bool) -> tuple[NDArray, NDArray]:
         warn_if_shuffled(X, y)
         X, y = unmasked(X, "X"), unmasked(y, "y")
-        X, y = validate_data(self, X, y, reset=reset, dtype=[np.float64, np.float32])
+        X, y = validate_rows(self, X, y, reset=reset, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         check_rows(X)
         if reset:
@@ -299,7 +299,7 @@ class SupervisedKMeans(Declared, TransformerMixin, BaseEstimator):
     def _checked_new(self, X: Any) -> NDArray:
         check_is_fitted(self, "mapping_")
         X = unmasked(X, "X")
-        return validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -67,9 +67,10 @@ def refuse_rows(rows: NDArray, numbers: NDArray | None = None, what: str = "X") 
     if bad.any():
         row = int(bad.argmax())
         column = int((~np.isfinite(rows[row])).argmax())
+        value = "NaN" if np.isnan(rows[row, column]) else "infinity"
         raise InvalidInputError(
-            f"row {numbers[row]} of {what} holds {rows[row, column]} in column {column}; drop such "
-            "rows or fill them."
+            f"row {numbers[row]} of {what} holds {value} in column {column}; drop such rows or "
+            "fill them."
         )
     peaks = np.abs(rows).max(axis=1)
     row = int(peaks.argmax())

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.utils.validation import validate_data
 
 from zslearn.core.magnitudes import check_rows, refuse_rows
 from zslearn.core.nearest import FLOATS, row_norms, unit_rows, well_scaled
@@ -251,6 +252,25 @@ def is_small_finite_array(X: Any, estimator: Any) -> bool:
         # One product in place of a look at every number; where it overflows, scikit-learn looks.
         and math.isfinite(np.vdot(X, X))
     )
+
+
+def validate_rows(estimator: Any, X: Any, *labels: Any, **checks: Any) -> Any:
+    """Return what scikit-learn's `validate_data` makes of samples, and of labels given with them.
+
+    Where samples hold NaN or infinity, the row is named; scikit-learn names estimators of its own.
+    """
+    try:
+        return validate_data(estimator, X, *labels, **checks)
+    except ValueError as error:
+        if not str(error).startswith("Input X contains"):
+            raise
+        if sparse.issparse(X):
+            X = sparse.csr_matrix(X)
+            first = np.flatnonzero(~np.isfinite(X.data))[0]
+            row = np.searchsorted(X.indptr, first, side="right") - 1
+            refuse_rows(X[row].toarray(), np.array([row]))
+        refuse_rows(np.asarray(X, dtype=np.float64))
+        raise
 
 
 def unmasked(values: Any, what: str) -> Any:

@@ -31,6 +31,7 @@ from zslearn.core.rows import (
     plain_labels,
     row_pieces,
     unmasked,
+    validate_rows,
     warn_if_shuffled,
 )
 from zslearn.core.threads import ForkSafeLock
@@ -565,7 +566,7 @@ class ZeroShotClassifier(Declared, ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, *, reset: bool = True, several: bool = True, **checks: Any
     ) -> tuple[Any, NDArray]:
         warn_if_shuffled(X, y)
-        X, labels = validate_data(
+        X, labels = validate_rows(
             self,
             plain_features(X),
             plain_labels(y),

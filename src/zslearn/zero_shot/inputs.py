@@ -10,10 +10,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
 from zslearn._parameters import Constraint, check_value
-from zslearn.core.rows import unmasked
+from zslearn.core.rows import unmasked, validate_rows
 from zslearn.encoders.text_encoder import describe_classes
 from zslearn.exceptions import (
     InvalidInputError,
@@ -97,7 +96,7 @@ def check_features(X: Any, estimator: Any, finite: bool | str = True) -> Any:
     -------
     {ndarray, sparse matrix} of shape (n_samples, n_features)
     """
-    return validate_data(
+    return validate_rows(
         estimator,
         plain_features(X),
         reset=False,
