@@ -70,3 +70,13 @@ def test_photographs_of_two_colors_are_told_apart(tmp_path, monkeypatch):
     assert measured["lda", "drop"]["loss"] <= measured["lda", "background"]["loss"]
     (table,) = make_tables([row])["flowers"]
     assert table.rows[0][0] == "SAE, features z-scored"
+
+
+def test_as_many_samples_of_each_class_train_where_that_is_asked_for():
+    options = {"sizes": "1:2:4", "scaling": "raw", "draws": 1}
+    even = {**options, "options": {"as_many_of_each_class": True}}
+    all_of_them, as_many = (
+        clustering.measure(Run("clustering", "kissme", parameters=one))["clustering_loss"]
+        for one in (options, even)
+    )
+    assert as_many < 0.2 < 1.0 < all_of_them

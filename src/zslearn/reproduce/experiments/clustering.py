@@ -47,13 +47,16 @@ def measure(run: Run) -> dict[str, Any]:
 def _draws(run: Run) -> dict[str, Any]:
     """Fit on each draw and cluster its test points."""
     options = run.parameters
+    settings = dict(options.get("options", {}))
+    as_many = settings.pop(AS_MANY, False)
     losses, floor, times = [], [], []
     for draw in range(options["draws"]):
         data = make_subclusters(options["sizes"], random_state=FIRST_SEED + draw + run.seed)
-        mapping = _mapping(run.method).set_params(**options.get("options", {}))
+        rows = _as_many(data.y_train) if as_many else slice(None)
+        mapping = _mapping(run.method).set_params(**settings)
         model = SupervisedKMeans(mapping, standardize=options["scaling"] == "standardized")
         start = perf_counter()
-        model.fit(data.X_train, data.y_train)
+        model.fit(data.X_train[rows], data.y_train[rows])
         times.append(perf_counter() - start)
         losses.append(clustering_loss(data.y_test, model.cluster(data.X_test)))
         floor.append(clustering_loss(data.y_test, data.bayes_partition(data.X_test)))
@@ -62,6 +65,17 @@ def _draws(run: Run) -> dict[str, Any]:
         "fit_seconds": median(times),
         "series": {"losses": losses, "floor": floor},
     }
+
+
+# An option of the training rows, beside those of the mapping.
+AS_MANY = "as_many_of_each_class"
+
+
+def _as_many(y: NDArray[Any]) -> NDArray[np.intp]:
+    """Return random rows of each class, as many as the smallest has."""
+    classes, counts = np.unique(y, return_counts=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    return np.concatenate([order[y[order] == c][: counts.min()] for c in classes])
 
 
 # The parameter that a number behind a mapping's name is for.
