@@ -8,7 +8,7 @@ pytest.importorskip("tokenizers", reason="the extra text is not installed")
 
 from playwright.sync_api import expect
 
-from tests.serve.studio.page.people import class_item, open_tab
+from tests.serve.studio.page.people import class_item, legend, open_tab
 from zslearn.encoders import TextEncoder
 from zslearn.signatures import Signatures
 
@@ -113,6 +113,9 @@ def test_a_class_is_described_by_a_sentence(opened, visit):
     by_hand = Signatures.from_texts(words, TextEncoder())["shoes"]
     np.testing.assert_allclose(rows["shoes"], by_hand, atol=1e-6)
     expect(class_item(page, "shoes")).to_be_visible()
+    # The words are there to be changed, and nothing is told of what there is none.
+    expect(page.get_by_label("Describe it in other words")).to_have_value(words["shoes"])
+    assert list(legend(page)) == ["called shoes"]
     visitor.screenshot("texts-new-class")
 
 

@@ -358,7 +358,7 @@ export class ClassPanel {
 
   #words(c) {
     const id = newId("words");
-    const text = h("textarea", { id, rows: 3, maxlength: 2000 });
+    const text = h("textarea", { id, rows: 3, maxlength: 2000, value: c.text });
     return h(
       "form",
       {
@@ -616,7 +616,7 @@ export class NewClass {
         h("button", { type: "submit", class: "primary" }, "Add and watch"),
       ),
       state.data.drop
-        ? h("p", { class: "muted small" }, say("Without a description: drop a picture of it on the page, and add it as the first example."))
+        ? h("p", { class: "muted small" }, say(`Without a description: ${state.data.unit === "text" ? "paste" : "drop"} a picture of it on the page, and add it as the first example.`))
         : null,
     );
     this.name.focus();

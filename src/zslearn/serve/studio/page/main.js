@@ -166,7 +166,7 @@ function showHelp() {
       "ul",
       { class: "hints" },
       h("li", {}, say("Click a picture to see why it got its answer.")),
-      studio.state?.data.drop ? h("li", {}, say("Drop a picture of your own on the page to see it named.")) : null,
+      studio.state?.data.drop ? h("li", {}, say(`${studio.state.data.unit === "text" ? "Paste" : "Drop"} a picture of your own on the page to see it named.`)) : null,
       h("li", {}, "Click a class to change its description and watch the answers."),
       h("li", {}, `Drag to move the map, turn the wheel to zoom; ${near}.`),
       h("li", {}, "Draw a lasso (or hold Shift and drag) to look at a part."),

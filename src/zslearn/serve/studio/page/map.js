@@ -185,13 +185,15 @@ export class MapView {
     }
     const name = focus === null ? null : studio.nameOf(focus);
     const unknown = studio.waiting.length ? "not described yet" : "true class unknown";
+    // Of what there is none it is only said where something else would be meant.
+    const none = counts.missed || counts.wrong ? "disc" : name && !counts.right ? "dot" : null;
     const items = [
       ["right", "disc", name ? `${name}, recognized` : "right", counts.right],
       ["wrong", "ring", name ? `called ${name}, wrong` : "wrong", counts.wrong],
       ["wrong", "diamond", `${name}, missed`, counts.missed],
       ["none", "cross", "none of these", counts.none],
       ["unknown", "dot", name ? `called ${name}` : unknown, counts.unknown],
-    ].filter(([, mark, , count]) => count || (mark === "disc" && (name || counts.wrong)));
+    ].filter(([, mark, , count]) => count || mark === none);
     fill(
       this.legend,
       items.map(([kind, mark, text, count]) =>
