@@ -3,12 +3,13 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
+NEWEST := .venv-newest
 DEEP := .venv-deep
 PIP := $(BIN)/pip --disable-pip-version-check -q
 STAMP := $(VENV)/.installed-
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test test-deep test-clients docs docs-lite fuzz sbom test-lowest lint help clean
+.PHONY: demo test test-deep test-clients docs docs-lite fuzz sbom test-lowest test-newest lint help clean
 
 help:
 	@echo "make demo   set up, recognize unseen animals, run a short form of the paper's experiments"
@@ -23,6 +24,7 @@ help:
 	@echo "make docs-lite  the same with a button that runs an example in the reader's browser"
 	@echo "make lint   ruff, mypy, the import rules, and oxlint for the studio's scripts"
 	@echo "make test-lowest  a smoke with the oldest versions that pyproject.toml allows"
+	@echo "make test-newest  the tests with the newest versions that can be had, without constraints.txt"
 	@echo "make clean  remove the environment and caches"
 
 $(BIN)/python:
@@ -47,15 +49,17 @@ demo: $(STAMP)run
 test: $(STAMP)dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
-# PyTorch is large, so it has an environment of its own; transformers makes the tiny models that
-# stand for CLIP and DINO.
+# PyTorch is large, so it has an environment of its own; transformers, timm and open_clip make the tiny
+# models that stand for CLIP and DINO, umap-learn a map of the studio.
 $(DEEP)/.installed: $(SOURCES)
 	$(PYTHON) -m venv $(DEEP)
-	$(DEEP)/bin/pip --disable-pip-version-check -q install -c constraints.txt -e '.[test,deep]' transformers
+	$(DEEP)/bin/pip --disable-pip-version-check -q install -c constraints.txt -e '.[test,deep]' \
+		transformers timm open_clip_torch umap-learn
 	@touch $@
 
 TESTS_DEEP := tests/zero_shot/deep tests/test_clip_page.py tests/encoders/test_torch_models.py \
-	tests/encoders/test_torch_text_models.py
+	tests/encoders/test_torch_text_models.py tests/reproduce/test_modern.py \
+	tests/serve/studio/page/test_words_and_maps.py
 
 test-deep: $(DEEP)/.installed
 	ZSLEARN_DEEP_REQUIRED=1 $(DEEP)/bin/python -m pytest -n 2 $(TESTS_DEEP) $(ARGS)
@@ -82,6 +86,13 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 
 test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python scripts/smoke.py
+
+# Whatever is newest, without constraints, as a user who installs it today gets it.
+test-newest:
+	$(PYTHON) -m venv --clear $(NEWEST)
+	$(NEWEST)/bin/pip --disable-pip-version-check -q install --upgrade -e '.[test]'
+	$(NEWEST)/bin/python scripts/smoke.py
+	$(NEWEST)/bin/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 fuzz: $(STAMP)dev
 	ZSLEARN_FUZZ_CASES=$(or $(CASES),15000) ZSLEARN_FUZZ_MODELS=$(or $(MODELS),10000) \
@@ -120,4 +131,4 @@ lint: $(STAMP)dev
 clean:
 	rm -rf docs/_build docs/api docs/auto_examples docs/sg_execution_times.rst
 	rm -rf docs/_contents docs/jupyterlite_contents docs/.jupyterlite.doit.db
-	rm -rf $(VENV) $(LOWEST) $(DEEP) .venv-clients .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(NEWEST) $(DEEP) .venv-clients .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from zslearn._files import check_is_file, inside, replacing, replacing_folder
+from zslearn._files import check_is_file, damaged, inside, replacing, replacing_folder
 from zslearn.exceptions import InvalidInputError, MissingFileError, WriteError, closest_name
 
 KILLED = """
@@ -82,6 +82,18 @@ def test_a_full_disk_names_the_file(tmp_path, opened):
     with pytest.raises(WriteError, match=r"model\.zsl could not be written \(No space left"):
         fill()
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO])
+def test_a_disk_that_fails_is_not_called_a_damaged_file(tmp_path, number):
+    path = tmp_path / "x.csv"
+    with pytest.raises(OSError, match="the system says so") as caught:
+        with damaged(path, "table"):
+            raise OSError(number, "the system says so")
+    assert caught.value.errno == number
+    with pytest.raises(InvalidInputError, match=r"x\.csv is not a readable table"):
+        with damaged(path, "table"):
+            raise OSError("no number")
 
 
 def test_a_folder_is_not_called_a_missing_file(tmp_path):

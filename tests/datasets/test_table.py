@@ -301,6 +301,16 @@ def test_a_comment_names_the_columns_where_it_fits(tmp_path):
     assert table.columns == ("width", "height")
 
 
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_a_first_column_without_a_title_numbers_the_samples_from_0_or_1(tmp_path, first):
+    lines = [f"{first + i},{x},{y}" for i, (x, y) in enumerate(X)]
+    (tmp_path / "x.csv").write_text("\n".join(lines) + "\n")
+    found = read_feature_table(tmp_path / "x.csv")
+    numbered = first < 2
+    assert found.X.shape == (3, 2 if numbered else 3)
+    assert (found.ids == [str(first + i) for i in range(3)]) == numbered
+
+
 def test_a_line_that_counts_is_a_header_above_fractions_only(tmp_path):
     (tmp_path / "x.csv").write_text("0,1\n0.5,1.25\n2.0,-3.0\n")
     assert load_features(tmp_path / "x.csv").tolist() == [[0.5, 1.25], [2.0, -3.0]]

@@ -98,6 +98,10 @@ def test_warnings_name_what_is_wrong_and_nothing_else():
         assert line.startswith(words)
     (line,) = report_classes(["a", "b", "c"], table.subset([*"abc"])).warnings
     assert line.startswith("only 3 classes have samples")
+    assert report_classes([*"abcd"], table.subset([*"abcd"])).warnings == ()  # four are enough
+    # A trait of one class alone is not far from the others, which do not have it at all.
+    alone = np.column_stack([table.vectors, np.eye(12)[3]])
+    assert report_classes(seen, Signatures(names, alone, [*"vwxyz"])).warnings == ()
     words = {name: f"the letter {name}" for name in names}
     encoded = Signatures.from_texts(words, TextEncoder("minilm"))
     assert report_classes(seen, encoded).warnings == ()

@@ -5,10 +5,12 @@ import resource
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import KBinsDiscretizer
 
 from zslearn import __version__
-from zslearn.exceptions import ModelFileError
+from zslearn.exceptions import InvalidInputError, ModelFileError
 from zslearn.persistence import container, load, save
+from zslearn.persistence.checks import check_state
 from zslearn.zero_shot import MLZSCClassifier
 
 
@@ -109,3 +111,12 @@ def test_what_another_version_wrote_is_refused_with_both_versions(parts, monkeyp
     words = rf"missing; zslearn 0\.0\.1 wrote it and this is zslearn {re.escape(__version__)}, so "
     with pytest.raises(ModelFileError, match=words):
         load(path)
+
+
+def test_bins_whose_edges_go_back_are_refused():
+    bins = KBinsDiscretizer(3, encode="ordinal", strategy="uniform")
+    bins.fit(np.arange(12.0).reshape(6, 2))
+    check_state(bins)
+    bins.bin_edges_[1] = bins.bin_edges_[1][::-1]
+    with pytest.raises(InvalidInputError, match="the bins do not fit together"):
+        check_state(bins)

@@ -202,3 +202,11 @@ def test_a_write_that_fails_leaves_the_old_file(animals, tmp_path, monkeypatch, 
         write(animals, path)
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["table"]
+
+
+def test_a_first_line_that_counts_nothing_is_a_class(tmp_path):
+    (tmp_path / "t.csv").write_text("cat,0,1,1\ndog,1,0,1\n")
+    assert Signatures.from_csv(tmp_path / "t.csv").vectors.tolist() == [[0, 1, 1], [1, 0, 1]]
+    (tmp_path / "t.csv").write_text("cat,1,3\ndog,1,0\n")
+    with pytest.raises(InvalidInputError, match="may name the dimensions or be a class"):
+        Signatures.from_csv(tmp_path / "t.csv")
