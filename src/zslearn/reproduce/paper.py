@@ -584,7 +584,7 @@ FLOWERS = {
     "sae": "features z-scored, λ chosen on 30 photographs",
     "lajugie": "from class sums, not from matrices of all pairs of pixels",
     "kissme": "all pairs from class sums, ridge chosen on 30 photographs",
-    "itml": "20,000 pixels",
+    "itml": "80 pairs of 20,000 pixels",
     "lmnn": "20,000 pixels",
     "mlca": "as released, without centering",
 }

@@ -208,7 +208,7 @@ TITLES = {
     "lda": "LDA",
     "kissme": "KISSME, all pairs",
     "lajugie": "Lajugie, spectral form, features z-scored",
-    "itml": "ITML, features z-scored, 20,000 pixels",
+    "itml": "ITML, features z-scored, 80 pairs of 20,000 pixels",
     "lmnn": "LMNN, features z-scored, 20,000 pixels",
     "euclidean": "L2, raw features",
     "euclidean, z-scored": "L2, features z-scored",
