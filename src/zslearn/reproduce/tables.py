@@ -299,9 +299,9 @@ def spread(losses: Sequence[float]) -> str:
     return f"{np.mean(losses):.3f}{deviation}"
 
 
-def short(share: float) -> str:
-    """Return a share with three digits and no zero in front."""
-    return f"{share:.3f}".removeprefix("0")
+def short(share: float | None) -> str:
+    """Return a share with three digits and no zero in front, a dash for none."""
+    return "–" if share is None else f"{share:.3f}".removeprefix("0")
 
 
 def percent(value: float) -> str:

@@ -170,11 +170,11 @@ def part_of(row: Row) -> str:
     return PARTS[tuple(sorted(key for key in _CHANGED if f"parameter_{key}" in row))]
 
 
-def paired_interval(difference: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % t-interval of the mean of paired differences."""
-    half = stats.t.ppf(0.975, len(difference) - 1) * stats.sem(difference)
-    mean = np.mean(difference)
-    return float(mean - half), float(mean + half)
+def interval(differences: Sequence[float], digits: int = 1) -> str:
+    """Return the 95 % t-interval of the mean of paired differences, in points."""
+    half = stats.t.ppf(0.975, len(differences) - 1) * stats.sem(differences)
+    ends = (100 * (np.mean(differences) + side * half) for side in (-1, 1))
+    return " … ".join(f"{end:+.{digits}f}" for end in ends)
 
 
 def against(own: dict[str, float], base: dict[str, float], *, digits: int = 1) -> str:
@@ -190,8 +190,7 @@ def against(own: dict[str, float], base: dict[str, float], *, digits: int = 1) -
     mean = short(float(np.mean(list(own.values()))))
     if own.keys() != base.keys() or len(own) < 3 or own == base:
         return mean
-    low, high = paired_interval([own[split] - base[split] for split in own])
-    return f"{mean} ({100 * low:+.{digits}f} … {100 * high:+.{digits}f})"
+    return f"{mean} ({interval([own[split] - base[split] for split in own], digits)})"
 
 
 def accuracies(rows: Iterable[Row]) -> dict[str, float]:

@@ -16,7 +16,7 @@ import numpy as np
 from zslearn.datasets import ClassSplit, ZeroShotDataset
 from zslearn.evaluation import ConventionalProtocol, GeneralizedProtocol, Task, evaluate
 from zslearn.metrics import harmonic_mean, per_class_accuracy
-from zslearn.reproduce.experiments.class_splits import paired_interval
+from zslearn.reproduce.experiments.class_splits import interval
 from zslearn.reproduce.experiments.zero_shot import with_steps
 from zslearn.reproduce.published import GENERATIVE, find_published
 from zslearn.reproduce.specification import Run
@@ -168,9 +168,8 @@ def _gains(groups: dict[tuple[Any, ...], list[Row]]) -> list[Table]:
             if len(differences) < 3:
                 cells.append("–")
                 continue
-            low, high = paired_interval(differences)
             mean = 100 * float(np.mean(differences))
-            cells.append(f"{mean:+.1f} ({100 * low:+.1f} … {100 * high:+.1f})")
+            cells.append(f"{mean:+.1f} ({interval(differences)})")
         body.append((method_title(name), *cells))
     if not body:
         return []

@@ -245,11 +245,6 @@ def _mean(rows: Sequence[Row], key: str) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def _short(rows: Sequence[Row], key: str) -> str:
-    value = _mean(rows, key)
-    return "–" if value is None else short(value)
-
-
 def _sides(groups: dict[str, list[Row]], notes: tuple[str, ...]) -> Table:
     """Seen, unseen and unknown classes at once."""
     body = []
@@ -269,7 +264,7 @@ def _sides(groups: dict[str, list[Row]], notes: tuple[str, ...]) -> Table:
 def _errors(groups: dict[str, list[Row]], notes: tuple[str, ...]) -> Table:
     """Return the expected calibration error before and after calibration."""
     body = [
-        (title, words, *(_short(mine, f"ece_{kind}_{part}") for part in SETTINGS))
+        (title, words, *(short(_mean(mine, f"ece_{kind}_{part}")) for part in SETTINGS))
         for title, mine in groups.items()
         for kind, words in KINDS.items()
     ]
@@ -312,7 +307,7 @@ def _by_way(groups: dict[str, list[Row]], notes: tuple[str, ...]) -> list[Table]
             (
                 way,
                 *(
-                    " / ".join(_short(mine, f"{key}_{way}_{setting}") for key in keys)
+                    " / ".join(short(_mean(mine, f"{key}_{way}_{setting}")) for key in keys)
                     for mine in groups.values()
                 ),
             )
@@ -334,7 +329,7 @@ def _means(groups: dict[str, list[Row]], notes: tuple[str, ...]) -> Table:
                 for setting in ("all", "unseen")
             ]
             known = [value for value in values if value is not None]
-            cells.append(short(float(np.mean(known))) if known else "–")
+            cells.append(short(float(np.mean(known)) if known else None))
         body.append((way, *cells))
     title = "Ways to reject, means over data, methods and both settings"
     columns = ("confidence", "AUROC", "area")

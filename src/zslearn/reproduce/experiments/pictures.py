@@ -15,7 +15,7 @@ import numpy as np
 from zslearn.datasets import ZeroShotDataset, load_animals
 from zslearn.encoders import ImageEncoder, Sample, build_store, find_pictures
 from zslearn.evaluation import ConventionalProtocol, evaluate
-from zslearn.reproduce.experiments.class_splits import accuracies, class_split, paired_interval
+from zslearn.reproduce.experiments.class_splits import accuracies, class_split, interval
 from zslearn.reproduce.specification import RANDOM, Run
 from zslearn.reproduce.tables import Row, Table, failures, method_title, select, short
 
@@ -113,8 +113,7 @@ def _compared(own: dict[str, float], base: dict[str, float]) -> tuple[str, ...]:
     means = (short(float(np.mean([found[s] for s in splits]))) for found in (base, own))
     if len(splits) < 3:
         return (*means, "–")
-    low, high = paired_interval([own[split] - base[split] for split in splits])
-    return (*means, f"{100 * low:+.1f} … {100 * high:+.1f}")
+    return (*means, interval([own[split] - base[split] for split in splits]))
 
 
 TABLES = {"pictures": picture_tables}

@@ -93,7 +93,7 @@ def _fixed(rows: Sequence[Row], names: Sequence[str], split: str, notes: tuple[s
             for method in METHODS
         ]
         if any(found):
-            body.append((semantics, *(short(one[split]) if one else "–" for one in found)))
+            body.append((semantics, *(short(one.get(split)) for one in found)))
     columns = ("signatures", *map(method_title, METHODS))
     best = best_cells(body, range(1, len(columns)))
     title = f"Kinds of signatures for the animals, {split} split"

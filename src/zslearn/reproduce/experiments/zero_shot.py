@@ -227,7 +227,7 @@ def _overviews(rows: Iterable[Row]) -> list[Table]:
             METHODS[name].title + (" †" if METHODS[name].tags.transductive else ""),
             f"`{name}`",
             METHODS[name].tags.kind,
-            *(_short(alone[title].get(name), "per_class_accuracy") for title in DATA),
+            *(short(alone[title].get(name, {}).get("per_class_accuracy")) for title in DATA),
             f"{cub[name]['fit_seconds']:.0f}" if name in cub else "–",
             METHODS[name].tags.reference,
         )
@@ -236,12 +236,17 @@ def _overviews(rows: Iterable[Row]) -> list[Table]:
     shots = {
         row["dataset"]: row for row in select(rows, kind="shots", status="ok", split="proposed")
     }
-    few = [" / ".join(_short(shots.get(name), f"both_{n}") for name in DATA.values()) for n in FEW]
-    chance = [short(found["sae"]["chance"]) if "sae" in found else "–" for found in alone.values()]
+    few = [
+        " / ".join(short(shots.get(name, {}).get(f"both_{n}")) for name in DATA.values())
+        for n in FEW
+    ]
+    chance = [short(found.get("sae", {}).get("chance")) for found in alone.values()]
     body = [("chance", *chance, *["–"] * (len(DATA) + len(FEW)))]
     for name in FEW_METHODS:
-        cells = [_short(alone[title].get(name), "per_class_accuracy") for title in DATA]
-        cells += [_short(among[title].get(name), "calibrated_harmonic_mean") for title in DATA]
+        cells = [short(alone[title].get(name, {}).get("per_class_accuracy")) for title in DATA]
+        cells += [
+            short(among[title].get(name, {}).get("calibrated_harmonic_mean")) for title in DATA
+        ]
         cells += few if name == "prototype-regression" else ["–"] * len(FEW)
         body.append((METHODS[name].title, *cells))
     head = [*DATA, *(f"{title}, H" for title in DATA)]
@@ -252,11 +257,6 @@ def _overviews(rows: Iterable[Row]) -> list[Table]:
         Table("methods", f"{title}, every method", long_head, every),
         Table("readme", f"{title}, some methods", ("", *head), tuple(body)),
     ]
-
-
-def _short(row: Row | None, key: str) -> str:
-    value = None if row is None else row.get(key)
-    return "–" if value is None else short(value)
 
 
 OWN = ("sae", "sae-encode", "sae-both")
