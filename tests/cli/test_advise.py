@@ -39,6 +39,7 @@ def test_two_classes_give_one_warning_and_no_accuracies(run, own, own_arguments)
     assert "2 seen classes, four are needed" in found.stderr
     assert "Take prototype-regression." in found.stdout
     assert "expect an accuracy" not in found.stdout
+    assert "root > exem" not in found.stdout  # a board of members that nobody judged
 
 
 def test_a_class_without_attributes_is_no_failure(run, own, own_arguments):
@@ -67,11 +68,12 @@ def test_fit_and_evaluate_take_auto(run, own, own_arguments):
 
 
 def test_the_facts_are_those_of_the_data():
-    X = np.array([[0.0, 1.0, 5.0], [2.0, 1.0, 5.5], [0.0, 1.0, 6.0]])
+    X = np.array([[0.0, 1.0, 5.0], [2.0, 1.0 + 2e-16, 5.5], [0.0, 1.0, 6.0]])
+    X = np.column_stack([X, [1e-33, 0.0, 0.0]])
     table = Signatures(["a", "b", "c"], [[1, 0, 1], [1, 1, 1], [1, 0, 0]])
     facts = data_facts(X, np.array(["a", "b", "a"]), table)
-    assert (facts["features_that_never_vary"], facts["samples_per_class"]) == (1, "1 to 2")
-    assert facts["share_of_zeros"] == pytest.approx(0.2222)
+    assert (facts["features_that_never_vary"], facts["samples_per_class"]) == (2, "1 to 2")
+    assert facts["share_of_zeros"] == pytest.approx(0.3333)
     assert facts["largest_range_over_smallest"] == "2"
     assert facts["attributes_that_never_vary"] == ["d0"]
     assert facts["attributes_the_same_for_all_seen"] == ["d2"]

@@ -68,7 +68,7 @@ def advise(time_budget: float | None, as_json: bool, **options: Any) -> None:
         return
     shown = [{"fact": key.replace("_", " "), "value": _text(value)} for key, value in facts.items()]
     click.echo(format_table(shown, {"fact": "data", "value": ""}))
-    if len(model.leaderboard_):
+    if any(row["folds"] for row in model.leaderboard_):
         click.echo("\n" + format_table(list(map(_shown, model.leaderboard_)), BOARD))
     click.echo("\n" + _sentence(model))
     click.echo(f"\nNext:\n  {command}")
@@ -98,14 +98,17 @@ def data_facts(X: Any, y: Any, signatures: Any) -> dict[str, Any]:
     report = report_classes(y, signatures)
     counts = np.unique(y, return_counts=True)[1]
     low, high = X.min(axis=0), X.max(axis=0)
-    spread = (high - low)[high > low]
+    # What varies by less than the rounding of the largest value varies by nothing.
+    rounding = np.finfo(np.float64).eps * max(abs(float(low.min())), abs(float(high.max())))
+    varies = high - low > rounding
+    spread = (high - low)[varies]
     return {
         "samples": len(y),
         "samples_per_class": f"{counts.min()} to {counts.max()}",
         "seen_classes": len(counts),
         "unseen_classes": len(report.unseen),
         "features": X.shape[1],
-        "features_that_never_vary": int((low == high).sum()),
+        "features_that_never_vary": int((~varies).sum()),
         "share_of_zeros": round(float(np.mean(X == 0)), 4),
         "smallest_and_largest_value": f"{low.min():.4g} to {high.max():.4g}",
         "largest_range_over_smallest": f"{spread.max() / spread.min():.3g}" if len(spread) else "",
