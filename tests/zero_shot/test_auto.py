@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -96,6 +97,7 @@ def test_it_scores_as_the_member_taken_does_less_the_bias(linear):
     )
 
 
+@pytest.mark.filterwarnings("ignore:samples of classes that nobody described can hardly be told")
 def test_the_calibration_does_not_depend_on_the_size_of_scores():
     """A member whose scores are ten times as large has the same probabilities."""
 
@@ -151,6 +153,16 @@ def test_guests_are_not_rejected_for_the_number_of_candidates():
             found.append(clf.recognizer(among).rejected(data.X[rows]).mean())
     assert np.mean(shares["unseen"]) < 0.12
     assert np.mean(shares["all"]) < 0.12
+
+
+def test_it_says_what_rejection_will_do_and_warns_where_it_is_a_guess(linear):
+    clf = fitted(linear, portfolio=QUICK)
+    for one in clf.expected_rejection_.values():
+        assert 0 <= one.unseen < one.strangers <= 1
+    told = clf.expected_rejection_["all"]
+    clf.expected_rejection_["all"] = replace(told, auroc=0.55)
+    with pytest.warns(ZslearnWarning, match=r"can hardly be told .*AUROC 0\.55"):
+        clf.predict(linear.X, reject=True)
 
 
 def test_a_second_fit_is_the_same_and_another_seed_judges_others(linear):

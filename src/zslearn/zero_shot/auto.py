@@ -51,6 +51,7 @@ from zslearn.zero_shot.base import ZeroShotClassifier, remedy
 from zslearn.zero_shot.calibration import CalibratedStacking
 from zslearn.zero_shot.expectation import (
     Expectation,
+    ExpectedRejection,
     Expecting,
     FoldRanks,
     choose_member,
@@ -164,6 +165,8 @@ class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
         was judged.
     gamma_, temperature_, threshold_, confidence_
         The calibration, as in `CalibratedStacking`.
+    expected_rejection_ : dict of str to ExpectedRejection
+        What ``predict(X, reject=True)`` is expected to reject, as in `CalibratedStacking`.
     held_out_accuracies_ : dict of str to ndarray
         Accuracies of every member that was judged, one for each held-out class.
     cv_results_ : dict or None
@@ -209,6 +212,7 @@ class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
     temperature_: dict[str, float] = fitted()
     threshold_: dict[str, float | None] = fitted()
     confidence_: dict[str, NDArray] = fitted("arrays")
+    expected_rejection_: dict[str, ExpectedRejection] = fitted()
 
     @property
     def estimator_(self) -> ZeroShotClassifier:
@@ -318,7 +322,12 @@ class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
         if self.cv is None:
             return self.estimator_.calibration
         return Calibration(
-            self.temperature_, self.threshold_, "score", self.confidence_, self.reject_label
+            self.temperature_,
+            self.threshold_,
+            "score",
+            self.confidence_,
+            self.reject_label,
+            self._doubts(),
         )
 
     @property
@@ -389,6 +398,7 @@ class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
         """Set bias, temperatures and thresholds; return the bias in units of the folds' scores."""
         self.gamma_, self.temperature_ = 0.0, {"all": 1.0, "unseen": 1.0}
         self.threshold_, self.confidence_ = {"all": None, "unseen": None}, {}
+        self.expected_rejection_ = {}
         curves = [one.curve for one in folds if one.curve is not None]
         if not curves:
             return 0.0
@@ -397,6 +407,7 @@ class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
         rule = RejectionRule("right", self.max_rejected, None, self.random_state)
         learned = rule.learn(folds, gamma, temperature)
         mixed, threshold = learned.coefficients, learned.thresholds
+        self.expected_rejection_ = learned.expected
         unit = spread_of_scores(self.pipeline_, X)
         self.gamma_ = unit * gamma
         self.temperature_ = {name: unit * T for name, T in temperature.items()}

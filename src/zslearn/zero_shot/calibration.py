@@ -369,14 +369,13 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
     @property
     def calibration(self) -> Calibration:  # type: ignore[override]
         """How scores become probabilities and rejections, as learned on folds."""
-        learned = getattr(self, "expected_rejection_", {}) if is_auto(self.threshold) else {}
         return Calibration(
             self.temperature_,
             self.threshold_,
             self.confidence,
             self.confidence_,
             self.reject_label,
-            {setting: one.doubt(2 * self.max_rejected) for setting, one in learned.items()},
+            self._doubts() if is_auto(self.threshold) else {},
         )
 
     @property

@@ -340,12 +340,21 @@ class Expecting:
         What is taken off because the classifier was chosen on the same folds.
     rows_learned_ : float
         Share of the rows that folds learned from.
+    expected_rejection_ : dict of str to ExpectedRejection
+        What the threshold is expected to reject, for "all" and "unseen".
     """
 
     ranks_: dict[str, list[FoldRanks]]
     optimism_: float
     rows_learned_: float
     seen_classes_: NDArray
+    expected_rejection_: dict[str, ExpectedRejection]
+    max_rejected: float
+
+    def _doubts(self) -> dict[str, str]:
+        """Return what cannot be expected of the threshold, by setting; older files do not say."""
+        learned: dict[str, ExpectedRejection] = getattr(self, "expected_rejection_", {})
+        return {setting: one.doubt(2 * self.max_rejected) for setting, one in learned.items()}
 
     def expected_accuracy(self, n_unseen: int, *, among: str = "unseen") -> Expectation:
         """Return the accuracy to expect on samples of another number of unseen classes.
