@@ -137,6 +137,24 @@ def test_every_class_is_held_out_once_and_no_answer_comes_from_its_own_training(
     assert len(few.side(unseen=True)) <= 50
 
 
+@pytest.mark.parametrize(("n_classes", "known"), [(8, [7] * 8), (20, [16] * 5)])
+def test_few_classes_are_held_out_one_at_a_time(n_classes, known, monkeypatch):
+    data = make_zero_shot(n_classes, 3, n_per_class=10, noise=2.0, random_state=0)
+    rows = data.rows(data.split("standard").seen)
+    X, y = data.X[rows], data.y[rows]
+    model, found, fit = SAEClassifier(data.signatures, lam=1.0).fit(X, y), [], SAEClassifier.fit
+
+    def recorded(self, X, y):
+        found.append(len(np.unique(y)))
+        return fit(self, X, y)
+
+    monkeypatch.setattr(SAEClassifier, "fit", recorded)
+    answers = answer_held_out(model, X, y)
+    assert found == known
+    assert sorted(answers.side(unseen=True).rows.tolist()) == list(range(len(y)))
+    assert 0 < len(answers.side(unseen=False)) < len(y)
+
+
 def test_held_out_answers_know_nothing_of_the_class(data, training, model):
     # With another class's features in its place, a class that is held out is never right.
     X, y = training

@@ -8,7 +8,13 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from zslearn.cli.output import rejection_of
-from zslearn.core.confidence import threshold_for_classes, weighted_median
+from zslearn.core.confidence import (
+    fit_confidence,
+    learned_confidence,
+    share_of_left_out,
+    threshold_for_classes,
+    weighted_median,
+)
 from zslearn.datasets import make_zero_shot
 from zslearn.exceptions import ZslearnWarning
 from zslearn.persistence import load, save
@@ -17,8 +23,8 @@ from zslearn.zero_shot.expectation import ExpectedRejection, FoldRanks, expect
 from zslearn.zero_shot.held_out import HeldOut, RejectionRule, gamma_of_gaps, open_answers
 
 CLASSES = np.array(["a", "b", "c", "guest"])
-# Columns a, b, c, guest; c is held out. Gaps of the seen samples: 4, 1, 3 of a and 2 of b; of c's:
-# -1, 0, -3.
+# Columns a, b, c, guest; c is held out in place of the guest. Gaps of the seen samples: 4, 3, 3 of
+# a and 2 of b; of c's: -1, 1, -3.
 SCORES = np.array(
     [
         [5.0, 0.0, 1.0, 0.0],
@@ -85,10 +91,23 @@ def folds_of(monkeypatch, data, **parameters):
 
 
 def test_gamma_is_the_middle_of_the_median_gaps_of_both_sides():
-    # The gap 2 of b weighs as much as all of a, so that it is the median of 1, 2, 3 and 4.
-    assert held_out().middle_gap() == 0.5 * (2 + -1)
+    # The gap 2 of b weighs as much as all of a, so that the middle of 2 and 3 is the median.
+    assert held_out().middle_gap() == 0.5 * (2.5 + -1)
     other = held_out(SCORES + np.array([1.0, 1.0, 0.0, 0.0]))  # every gap larger by one
-    assert gamma_of_gaps([held_out(), other]).best_params == {"gamma": 0.5 * (0.5 + 1.5)}
+    assert gamma_of_gaps([held_out(), other]).best_params == {"gamma": 0.5 * (0.75 + 1.75)}
+
+
+def test_as_many_unseen_classes_compete_for_gamma_as_there_will_be():
+    """The class held out is one too many: each of the others is missing once."""
+    rng = np.random.default_rng(5)
+    for n_guests in (1, 2, 5):
+        scores, names = rng.normal(size=(30, 3 + n_guests)), np.arange(3 + n_guests)
+        y = np.arange(30) % 3
+        fold = held_out(scores, y, names, held=names[2:], n_unseen=max(2, n_guests))
+        best = [np.delete(scores, [0, 1, guest], axis=1).max(axis=1) for guest in names[3:]]
+        gaps = scores[:, :2].max(axis=1) - np.mean(best, axis=0)
+        medians = np.median(gaps[y < 2]), np.median(gaps[y == 2])
+        assert fold.middle_gap() == pytest.approx(np.mean(medians))
 
 
 def test_a_weighted_median_is_that_of_repeated_values():
@@ -181,6 +200,41 @@ def test_samples_of_known_classes_are_asked_about_once(data, monkeypatch):
     threshold = clf.threshold_["all"]
     rule = RejectionRule("right", 0.05, None, 0, by_class=True)
     assert rule.learn(folds, clf.gamma_, clf.temperature_).thresholds["all"] == threshold
+
+
+def test_the_threshold_is_learned_by_confidences_of_other_classes(data, monkeypatch):
+    """Of answers to a class, how sure they are is not learned of these answers themselves."""
+    clf, folds = folds_of(monkeypatch, data)
+    answers = open_answers(folds, "all", clf.gamma_, clf.temperature_["all"], 0, whole=True)
+    sure = np.empty(len(answers.y))
+    for part in range(3):
+        mine = answers.fold % 3 == part
+        mixed = fit_confidence(
+            answers.measures[~mine], answers.right[~mine], answers.weights[~mine]
+        )
+        sure[mine] = learned_confidence(answers.measures[mine], mixed)
+    unseen = answers.side == 1
+    threshold, promised = threshold_for_classes(sure[unseen], answers.y[unseen], 0.1)
+    assert clf.threshold_["all"] == pytest.approx(threshold, abs=2e-3)
+    expected = clf.expected_rejection_["all"]
+    assert expected.promised == pytest.approx(promised, abs=0.01)
+    # What is expected of a class comes from the threshold without it.
+    assert expected.unseen == pytest.approx(
+        share_of_left_out(sure[unseen], answers.y[unseen], 0.1), abs=0.02
+    )
+
+
+def test_the_share_of_a_class_left_out_is_that_of_new_classes():
+    rng = np.random.default_rng(6)
+    told, found = [], []
+    for _ in range(300):
+        values = rng.normal(size=(12, 1)) + rng.normal(size=(12, 20))
+        names = np.repeat(range(11), 20)
+        told.append(share_of_left_out(values[:11].ravel(), names, 0.2))
+        t, _ = threshold_for_classes(values[:11].ravel(), names, 0.2)
+        found.append((values[11] < t).mean())
+    assert np.mean(told) == pytest.approx(np.mean(found), abs=0.02)
+    assert share_of_left_out(np.arange(3.0), np.zeros(3), 0.2) == 0.0
 
 
 def test_few_samples_of_new_classes_are_rejected(clf, data):

@@ -308,6 +308,26 @@ def threshold_for_classes(
     return float(values[best]), float(bound[best])
 
 
+def share_of_left_out(confidence: Floats, classes: NDArray[Any], share: float) -> float:
+    """Return the share of a class that `threshold_for_classes` of the others rejects, on average.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> classes = np.repeat(np.arange(9), 2)
+    >>> share_of_left_out(np.arange(18.0), classes, 0.25) == 1 / 9  # the lowest class, all of it
+    True
+    """
+    rejected = []
+    for one in np.unique(classes):
+        own = classes == one
+        if own.all():
+            return 0.0
+        threshold, _ = threshold_for_classes(confidence[~own], classes[~own], share)
+        rejected.append((confidence[own] < threshold).mean())
+    return float(np.mean(rejected))
+
+
 def weighted_median(values: Floats, weights: Floats) -> float:
     """Return the value with half of the weight on either side, the middle of two if there are two.
 

@@ -95,7 +95,7 @@ def report_classes(labels: Iterable[Any], signatures: Signatures) -> ClassReport
     >>> report.near_duplicates, report.constant, report.leakage.exact
     ((('cat', 'dog', 0.0),), ('d2',), {'zebra': 'zebra'})
     >>> print(report.warnings[0].partition(";")[0])
-    'cat' and 'dog' have nearly the same row: which is answered is chance
+    'cat' and 'dog' have the same row: which is answered is chance
     """
     counts = Counter(str(label) for label in labels)
     names = [str(name) for name in signatures]
@@ -141,10 +141,10 @@ def _letters(name: str) -> str:
 
 def _told_apart(near: Sequence[tuple[str, str, float]]) -> Iterator[str]:
     if near:
-        first, second, _ = near[0]
-        more = _and_more(len(near), "pair")
+        first, second, share = near[0]
+        same, more = "nearly the same" if share else "the same", _and_more(len(near), "pair")
         yield (
-            f"{first!r} and {second!r} have nearly the same row{more}: which is answered is "
+            f"{first!r} and {second!r} have {same} row{more}: which is answered is "
             "chance; add a trait in which they differ"
         )
 

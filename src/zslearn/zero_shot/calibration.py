@@ -104,10 +104,10 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
     ``cv="auto"``, one class is held out at a time, and the unseen classes are candidates as they
     will be at prediction: their signatures are known. γ is then the middle between the median gaps
     of held-out samples of both sides, averaged over folds, where a gap is by how much the best seen
-    class is ahead of the best unseen one. The threshold is the highest t with
-    ``(1 + Σ r_c(t)) / (K + 1)`` of at most twice `max_rejected`, where r_c is the rejected share of
-    class c of the K held-out ones: a promise for samples of unseen classes. Below 1 / (K + 1)
-    nothing can be promised.
+    class is ahead of the best unseen one, of as many as there will be. The threshold is the highest
+    t with ``(1 + Σ r_c(t)) / (K + 1)`` of at most twice `max_rejected`, where r_c is the rejected
+    share of class c of the K held-out ones, by a confidence learned of others: a promise for
+    samples of unseen classes. Below 1 / (K + 1) nothing can be promised.
 
     Parameters
     ----------

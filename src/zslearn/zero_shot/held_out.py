@@ -22,6 +22,7 @@ from zslearn.core.confidence import (
     fit_temperature,
     learned_confidence,
     refitted_confidence,
+    share_of_left_out,
     threshold_for_classes,
     threshold_for_cost,
     threshold_for_share,
@@ -121,11 +122,28 @@ class HeldOut:
         A gap is by how much the best seen class is ahead of the best unseen one. Of each side the
         median counts, every class the same; the result is the middle of the two.
         """
-        gaps = self.scores(self.seen).max(axis=1) - self.scores(self.unseen).max(axis=1)
+        gaps = self.scores(self.seen).max(axis=1) - self._best_unseen()
         _, column, counts = np.unique(self.y, return_inverse=True, return_counts=True)
         side, weights = np.isin(self.y, self.seen), 1.0 / counts[column]
         medians = [weighted_median(gaps[rows], weights[rows]) for rows in (side, ~side)]
         return float(np.mean(medians))
+
+    def _best_unseen(self) -> NDArray[Any]:
+        """Return the best score of unseen classes, as many as there will be at prediction.
+
+        The class that is held out is one too many beside those without samples: each of these is
+        missing in turn, and the mean of what is best then counts.
+        """
+        unseen = self.unseen
+        scores, tested = self.scores(unseen), np.isin(unseen, self.y)
+        own, others = scores[:, tested].max(axis=1), np.sort(scores[:, ~tested], axis=1)
+        if not others.size:
+            return np.asarray(own)
+        n_others = others.shape[1]
+        best = np.maximum(own, others[:, -1])
+        # Only where the best of them is missing does it matter which.
+        without = np.maximum(own, others[:, -2]) if n_others > 1 else own
+        return np.asarray(best + (without - best) / n_others)
 
     def ratios_of(self, answers: NDArray[Any], rows: NDArray[np.bool_]) -> NDArray[Any] | None:
         """Return the ratios of some samples for the answers they were given, (n_answers, 2)."""
@@ -512,15 +530,13 @@ class RejectionRule:
                 coefficients[setting] = learned
             mixed = coefficients.get(setting)
             confidence = confidence_of_measures(answers.measures, self.confidence, mixed)
-            threshold, promised = self._threshold(answers, confidence)
+            others = self._cross_fitted(answers, confidence, mixed)
+            if self.by_class and self.reject_cost is None and (answers.side == 1).any():
+                thresholds[setting], expected[setting] = self._by_class(answers, others)
+                continue
+            threshold = self._threshold(answers, confidence)
             thresholds[setting] = threshold
-            expected[setting] = ExpectedRejection.of(
-                self._cross_fitted(answers, confidence, mixed),
-                threshold,
-                answers.side,
-                answers.y,
-                promised,
-            )
+            expected[setting] = ExpectedRejection.of(others, threshold, answers.side, answers.y)
         return Rejection(coefficients, thresholds, expected)
 
     def _given(self) -> dict[str, NDArray[np.float64]]:
@@ -558,22 +574,30 @@ class RejectionRule:
         """Return what a learned confidence tells."""
         return answers.right if self.confidence == "right" else answers.known
 
-    def _threshold(
-        self, answers: Answers, confidence: NDArray[np.float64]
-    ) -> tuple[float, float | None]:
-        """Return the threshold, and the share of an unseen class that it promises, if it does."""
-        known, weights, unseen = answers.known, answers.weights, answers.side == 1
+    def _threshold(self, answers: Answers, confidence: NDArray[np.float64]) -> float:
+        """Return the threshold that is learned of samples."""
+        known, weights = answers.known, answers.weights
         if self.reject_cost is not None:
             # Kept: 0 if right, else 1. Rejected: the cost if known, else 0.
             gain = np.where(known, self.reject_cost, 0.0) - np.where(answers.right, 0.0, 1.0)
-            return threshold_for_cost(confidence, gain * weights), None
-        if self.by_class and unseen.any():
-            # Samples of seen classes are hardly ever rejected, so that the others may be twice as
-            # often for the same share of all.
-            return threshold_for_classes(
-                confidence[unseen], answers.y[unseen], 2 * self.max_rejected
-            )
-        return threshold_for_share(confidence[known], weights[known], self.max_rejected), None
+            return threshold_for_cost(confidence, gain * weights)
+        return threshold_for_share(confidence[known], weights[known], self.max_rejected)
+
+    def _by_class(
+        self, answers: Answers, confidence: NDArray[np.float64]
+    ) -> tuple[float, ExpectedRejection]:
+        """Return the threshold that is learned of classes, and what to expect of it.
+
+        The confidence of each class was learned of others: a promise holds for classes that took no
+        part in learning it.
+        """
+        unseen = answers.side == 1
+        # Samples of seen classes are hardly ever rejected, so that the others may be twice as often
+        # for the same share of all.
+        kept = confidence[unseen], answers.y[unseen], 2 * self.max_rejected
+        threshold, promised = threshold_for_classes(*kept)
+        found = ExpectedRejection.of(confidence, threshold, answers.side, answers.y, promised)
+        return threshold, replace(found, unseen=share_of_left_out(*kept))
 
 
 def open_answers(
