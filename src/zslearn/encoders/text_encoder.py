@@ -66,7 +66,7 @@ class TextEncoder(Encoder):
 
     kind = "text"
     unit = "text"
-    _batches_per_block = 16
+    _batches_per_block = 64
     parameter_constraints: ClassVar[dict[str, Constraint]] = {
         "model": Instance(str, "the name of a text model"),
         "batch_size": Whole(1),
