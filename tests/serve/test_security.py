@@ -86,6 +86,13 @@ def test_a_key_is_asked_for_everywhere_but_for_health(make_client, headers, stat
     assert client.get("/v2/health/ready", headers=headers).status_code == 200
 
 
+@pytest.mark.parametrize("name", ["authorization", "origin", "host"])
+def test_a_header_that_decides_may_come_once(client, name):
+    twice = [("host", "localhost"), (name, "localhost"), (name, "elsewhere")]
+    answer = client.get("/v2", headers=twice)
+    assert (answer.status_code, "comes twice" in answer.json()["error"]) == (400, True)
+
+
 def test_a_refusal_names_the_way_to_give_a_key_but_not_the_key(make_client):
     response = make_client(api_key=KEY).get("/v2")
     assert response.headers["www-authenticate"] == "Bearer"

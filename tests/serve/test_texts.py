@@ -99,6 +99,11 @@ def test_raw_bytes_are_texts_in_utf_8(make_client, wanted):
     broken = head + raw[:-3] + b"\xff\xfe\xfd"
     answer = make_client().post(INFER, content=broken, headers=length)
     assert (answer.status_code, "a text is not UTF-8" in answer.json()["error"]) == (400, True)
+    # The last item says that it is longer than what is left.
+    place = len(raw) - len(items[-1]) - 4
+    longer = raw[:place] + (len(items[-1]) + 1).to_bytes(4, "little") + items[-1]
+    answer = make_client().post(INFER, content=head + longer, headers=length)
+    assert (answer.status_code, "ends inside an item" in answer.json()["error"]) == (400, True)
 
 
 @pytest.mark.parametrize(

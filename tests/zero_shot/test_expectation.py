@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from zslearn.zero_shot.expectation import (
     FoldRanks,
@@ -12,6 +13,7 @@ from zslearn.zero_shot.expectation import (
     class_table,
     expect,
     optimism,
+    standard_errors,
 )
 
 
@@ -120,3 +122,9 @@ def test_beyond_what_was_compared_the_interval_ends_where_it_did():
     assert more.low <= more.accuracy < known.accuracy
     assert expect(folds, 2, learned=0.1).high > known.high
     assert expect(folds, 2, learned=0.1).accuracy == known.accuracy
+
+
+def test_standard_errors_are_those_of_means_of_few_classes():
+    table = np.random.default_rng(0).random((5, 3))
+    np.testing.assert_allclose(standard_errors(table), stats.sem(table))
+    assert standard_errors(table[:1]).tolist() == [0.0, 0.0, 0.0]
