@@ -125,6 +125,12 @@ def test_too_much_is_refused_with_413(make_client, limits, content, headers):
     assert response.status_code == 413
 
 
+def test_as_many_rows_as_are_allowed_are_answered(make_client):
+    two = body(shape=[2, 10], data=[1.0, -1.0] * 10)
+    client = make_client(limits=Limits(rows=2))
+    assert client.post("/v2/models/made/infer", json=two).status_code == 200
+
+
 def test_a_body_without_a_length_is_bounded_too(make_client):
     client = make_client(limits=Limits(body=1000))
     sent = []

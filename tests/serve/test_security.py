@@ -125,6 +125,12 @@ def test_a_weak_key_is_refused(key):
         ServerSettings({"m": "m.zsl"}, api_key=key)
 
 
+def test_a_key_of_sixteen_letters_is_taken_and_one_of_fifteen_is_not():
+    assert ServerSettings({"m": "m.zsl"}, api_key="x" * 16).api_key == "x" * 16
+    with pytest.raises(InvalidInputError, match="at least 16 letters"):
+        ServerSettings({"m": "m.zsl"}, api_key="x" * 15)
+
+
 @pytest.mark.parametrize("name", ["", "a/b", "a b", "../x", "a%2f"])
 def test_a_name_of_a_model_must_fit_into_an_address(name):
     with pytest.raises(InvalidInputError, match="letters, digits"):
