@@ -3,8 +3,9 @@
     python scripts/mutants.py [--only core,...] [--write]
 
 The changes are the rows of tests/mutants.md: a file, a piece of one line, what takes its place, the
-tests to run. These run in a copy of the tree, up to the first that fails, in a fork of a process
-that has imported numpy, scikit-learn and pytest already. --write fills the last column.
+tests to run, which must pass without it. They run in a copy of the tree up to the first failure,
+in a fork of a process that has imported numpy, scikit-learn and pytest already. --write fills the
+last column.
 """
 
 from __future__ import annotations
@@ -120,11 +121,14 @@ def main() -> None:
     chosen = [one for one in mutants() if one.file.startswith(tuple(given.only.split(",")))]
     for name in HEAVY:
         importlib.import_module(name)
-    noticed = 0
+    noticed, sound = 0, set()
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(Path(folder))
         for mutant in chosen:
             start, log = time.monotonic(), Path(folder, "log")
+            if mutant.tests not in sound and tested(copy, mutant.tests, log):
+                sys.exit(f"{mutant.tests} fail without any change; see\n{log.read_text()[-2000:]}")
+            sound.add(mutant.tests)
             answer = is_noticed(copy, mutant, log)
             noticed += answer
             said = "noticed" if answer else "NOT NOTICED"

@@ -22,6 +22,7 @@ from zslearn.metrics import (
 )
 from zslearn.model_selection import ClassKFold
 from zslearn.zero_shot import CalibratedStacking, ConSEClassifier, LegacyCUB, SAEClassifier
+from zslearn.zero_shot.expectation import expect
 from zslearn.zero_shot.held_out import MAX_KEPT, choose_gamma
 
 
@@ -263,3 +264,12 @@ def test_the_old_name_of_the_bias_warns():
     clf.fit(data.X[seen], data.y[seen])
     with pytest.warns(FutureWarning, match="bias_ is called gamma_ now"):
         assert clf.bias_ == clf.gamma_
+
+
+def test_what_is_expected_counts_the_rows_that_folds_leave_to_learn_from(data):
+    split = data.split("standard")
+    rows = data.rows(split.seen)
+    clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), holdout=0.25)
+    clf.fit(data.X[rows], data.y[rows])
+    assert clf.rows_learned_ == 0.75
+    assert clf.expected_accuracy_ == expect(clf.ranks_["unseen"], 4, learned=0.75)

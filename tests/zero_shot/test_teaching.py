@@ -747,3 +747,13 @@ def test_another_table_keeps_what_samples_said_of_classes_that_stay(data, split)
     rows = table.drop(["stranger"]).append({"stranger": data.signatures[first]})
     assert not len(clf.with_signatures(rows).undescribed_)
     assert len(clf.undescribed_) == 1
+
+
+def test_evidence_fits_only_with_names_in_order_and_weights_that_are_none_below_zero():
+    names, weights, sums = np.array(["ant", "bee", "cow"]), np.ones(3), np.ones((3, 2))
+    assert Evidence(names, weights, sums, np.ones(3)).fits(2)
+    assert not Evidence(names, weights, sums, np.ones(3)).fits(3)
+    assert not Evidence(names[::-1], weights, sums, np.ones(3)).fits(2)
+    assert not Evidence(names[[0, 0, 1]], weights, sums, np.ones(3)).fits(2)
+    assert not Evidence(names, np.array([1.0, -1.0, 1.0]), sums, np.ones(3)).fits(2)
+    assert not Evidence(names, weights, np.full((3, 2), np.nan), np.ones(3)).fits(2)
