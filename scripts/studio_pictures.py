@@ -94,6 +94,7 @@ def walk(page: Page, camera: Camera) -> None:
     page.get_by_label("Order").select_option("wrong")
     page.locator("#view-pictures .tile.is-wrong").first.click()
     page.locator(".bars").wait_for()
+    page.locator(".large-picture").evaluate("e => e.decode()")  # it moves what is below it
     page.locator(".reasons").evaluate("e => e.scrollIntoView({ block: 'center' })")
     camera.take("understand")
     page.get_by_role("button", name="Close the details").click()

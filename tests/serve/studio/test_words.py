@@ -72,6 +72,10 @@ def test_the_page_is_told_what_is_understood(open_shapes):
     assert said["like"] == visitor.class_called("small dotted orange star")["id"]
     assert said["unknown"] == ["sparkling", "bigg"]
     assert said["understood"] == ["like small dotted orange star", "ring"]
+    # At once, without what may be meant: that may have to load the text encoder.
+    plain = visitor.post("phrase", document | {"suggest": False}).json()
+    assert said["suggestions"]
+    assert plain == said | {"suggestions": {}}
     name = "small dotted orange ring"
     visitor.edit("words", name=name, text=document["text"])
     assert visitor.class_called(name)["row"] == said["row"]

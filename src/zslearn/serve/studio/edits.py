@@ -446,7 +446,10 @@ def described_row(session: Session, name: str, text: str) -> tuple[list[float], 
     """Return the signature that words describe, read by the text encoder or in the table."""
     table = session.collection.signatures
     if text_encoder_of(table) is None:
-        row: list[float] = understood(session, text).checked().row.tolist()
+        said = understood(session, text, suggest=False)
+        if not said.is_understood:
+            said = understood(session, text).checked()
+        row: list[float] = said.row.tolist()
         return row, None
     if not text.strip():
         raise refuse("text must be a description.")

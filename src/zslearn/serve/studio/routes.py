@@ -52,9 +52,10 @@ Answer = Callable[[Studio, Request], Awaitable[Response]]
 
 
 class Phrase(Struct):
-    """A description that is only to be understood."""
+    """A description that is only to be understood, at once without what may be meant."""
 
     text: Text
+    suggest: bool = True
 
 
 class Brought(Struct):
@@ -184,10 +185,10 @@ async def lam(studio: Studio, request: Request) -> Response:
 async def phrase(studio: Studio, request: Request) -> Response:
     """Send what is understood of a description, without changing anything."""
     session = studio.opened()
-    text = (await read_struct(request, Phrase)).text
+    wanted = await read_struct(request, Phrase)
 
     def told() -> dict[str, Any]:
-        said = understood(session, text)
+        said = understood(session, wanted.text, suggest=wanted.suggest)
         like = None if said.like is None else session.kept.class_called(said.like)
         return {
             "like": None if like is None else like.id,
@@ -199,7 +200,8 @@ async def phrase(studio: Studio, request: Request) -> Response:
             "row": said.row,
         }
 
-    return json_response(await studio.run(told))
+    # Edits need not wait for a text encoder that is loaded.
+    return json_response(await server_of(request).pool.run(told))
 
 
 async def export(studio: Studio, request: Request) -> Response:

@@ -92,8 +92,11 @@ def test_a_corrected_attribute_changes_the_answer_of_this_picture_only(page, vis
             "(e, value) => { e.value = value; e.dispatchEvent(new Event('input')); }", end
         )
     expect(page.locator(".verdict b")).not_to_have_text(before)
+    expect(page.locator(".verdict")).to_contain_text("as corrected")
+    expect(page.locator(".reasons")).to_have_class("reasons before")
     visitor.screenshot("understand-what-if")
     page.get_by_role("button", name="Reset").click()
     expect(page.locator(".verdict b")).to_have_text(before)
+    expect(page.locator(".reasons")).to_have_class("reasons")
     assert (visitor.studio.session.view.answers.answer == answers).all()
     assert row < len(answers)

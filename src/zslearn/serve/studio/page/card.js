@@ -161,6 +161,9 @@ export class CardPanel {
 
   #rank({ ranking, answer, truth }) {
     const { studio } = this;
+    // The reasons are those of the picture as it is.
+    const corrected = this.changes.size > 0;
+    this.element.querySelector(".reasons")?.classList.toggle("before", corrected);
     const known = truth >= 0 && studio.classes.get(truth)?.described;
     const right = known ? truth === answer : null;
     fill(
@@ -173,6 +176,7 @@ export class CardPanel {
         right === false ? ` – it is ${studio.nameOf(truth)}` : null,
         right === true ? " – right" : null,
         right === null && truth >= 0 ? ` – it is ${studio.nameOf(truth)}, not described yet` : null,
+        corrected ? ", as corrected" : null,
       ),
     );
     const best = ranking[0]?.score ?? 0;

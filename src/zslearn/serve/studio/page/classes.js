@@ -661,22 +661,30 @@ export class NewClass {
       fill(this.feedback);
       return;
     }
+    const isNew = () => this.phrase.value.trim() === text;
     try {
-      const reply = await this.studio.post("phrase", { text });
-      if (this.phrase.value.trim() !== text) return;
-      if (reply.like !== null && reply.like !== undefined) this.like.value = String(reply.like);
-      const known = reply.understood.join(", ");
-      fill(
-        this.feedback,
-        known ? h("span", { class: "good" }, `✓ ${known}. `) : null,
-        (reply.unknown ?? []).map((word) => this.#unknown(word, reply.suggestions?.[word] ?? [])),
-        reply.constant?.length
-          ? h("span", { class: "bad" }, ` ⚠ the same in all trained classes, so the model cannot know it: ${reply.constant.join(", ")}`)
-          : null,
-      );
+      const reply = await this.studio.post("phrase", { text, suggest: false });
+      if (isNew()) this.#tell(reply);
+      if (!isNew() || !reply.unknown.length) return;
+      // The first word that is no attribute loads the text encoder, which takes a moment.
+      const more = await this.studio.post("phrase", { text });
+      if (isNew()) this.#tell(more);
     } catch (error) {
       fill(this.feedback, h("span", { class: "bad" }, error.message));
     }
+  }
+
+  #tell(reply) {
+    if (reply.like !== null && reply.like !== undefined) this.like.value = String(reply.like);
+    const known = reply.understood.join(", ");
+    fill(
+      this.feedback,
+      known ? h("span", { class: "good" }, `✓ ${known}. `) : null,
+      (reply.unknown ?? []).map((word) => this.#unknown(word, reply.suggestions?.[word] ?? [])),
+      reply.constant?.length
+        ? h("span", { class: "bad" }, ` ⚠ the same in all trained classes, so the model cannot know it: ${reply.constant.join(", ")}`)
+        : null,
+    );
   }
 
   /** A word that names nothing; what may be meant is offered, and written only by a click. */
