@@ -18,6 +18,7 @@ from zslearn.estimator_checks import parametrize_with_zero_shot_checks
 from zslearn.exceptions import InvalidInputError, ZslearnWarning
 from zslearn.persistence import load, save
 from zslearn.persistence.model import Decoder
+from zslearn.serve.models import learns_from_examples
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import (
     AutoZeroShotClassifier,
@@ -28,6 +29,7 @@ from zslearn.zero_shot import (
     auto,
 )
 from zslearn.zero_shot.portfolio import PORTFOLIO, Deviations, default_names, members_of
+from zslearn.zero_shot.registry import RECOMMENDED
 
 QUICK = [RRZSLClassifier(lam=1.0), SAEClassifier(lam=1.0, direction="encode")]
 BAYES = "standardize > dap + naive-bayes"
@@ -163,6 +165,14 @@ def test_it_says_what_rejection_will_do_and_warns_where_it_is_a_guess(linear):
     clf.expected_rejection_["all"] = replace(told, auroc=0.55)
     with pytest.warns(ZslearnWarning, match=r"can hardly be told .*AUROC 0\.55"):
         clf.predict(linear.X, reject=True)
+
+
+def test_a_model_that_cannot_be_taught_can_be_served(linear):
+    linear_map, taught = (fitted(linear, portfolio=[one]) for one in ("rrzsl", RECOMMENDED))
+    assert not hasattr(linear_map, "kappa_")
+    assert not hasattr(linear_map, "partial_fit")
+    assert not learns_from_examples(linear_map)
+    assert learns_from_examples(taught)
 
 
 def test_a_second_fit_is_the_same_and_another_seed_judges_others(linear):

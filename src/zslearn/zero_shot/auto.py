@@ -333,7 +333,8 @@ class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
     @property
     def kappa_(self) -> float:
         """How many samples a description is worth, if prototype regression was taken."""
-        kappa: float = self._taught().kappa_
+        taken: Any = self.estimator_
+        kappa: float = taken.kappa_  # no such attribute where the member has none
         return kappa
 
     def _can_be_taught(self) -> bool:
