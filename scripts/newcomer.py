@@ -164,8 +164,9 @@ class Photographs(NamedTuple):
     def run(self, *words: str) -> tuple[Any, float]:
         """Run the program, and return what it printed as JSON and the CPU seconds it took."""
         start = getrusage(RUSAGE_CHILDREN).ru_utime
-        command = ["zslearn", *words, "--json"]
-        result = subprocess.run(command, check=True, capture_output=True)
+        result = subprocess.run(["zslearn", *words, "--json"], capture_output=True, text=True)
+        if result.returncode:
+            raise click.ClickException(result.stderr)
         return json.loads(result.stdout), getrusage(RUSAGE_CHILDREN).ru_utime - start
 
 

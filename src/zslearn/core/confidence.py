@@ -315,8 +315,8 @@ def share_of_left_out(confidence: Floats, classes: NDArray[Any], share: float) -
     --------
     >>> import numpy as np
     >>> classes = np.repeat(np.arange(9), 2)
-    >>> share_of_left_out(np.arange(18.0), classes, 0.25) == 1 / 9  # the lowest class, all of it
-    True
+    >>> round(share_of_left_out(np.arange(18.0), classes, 0.2), 3)  # the lowest class, all of it
+    0.111
     """
     rejected = []
     for one in np.unique(classes):
