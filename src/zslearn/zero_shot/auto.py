@@ -7,7 +7,6 @@ expect on classes without samples.
 
 from __future__ import annotations
 
-import copy
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
@@ -37,7 +36,6 @@ from zslearn._pipelines import (
     features_of,
     frozen,
     last_step,
-    replaced_last_step,
     set_signatures,
     steps_before,
 )
@@ -48,7 +46,7 @@ from zslearn.exceptions import UnknownClassError, ZslearnWarning
 from zslearn.model_selection import Choice, ClassKFold
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.base import ZeroShotClassifier, remedy
-from zslearn.zero_shot.calibration import CalibratedStacking
+from zslearn.zero_shot.calibration import CalibratedStacking, Wrapping
 from zslearn.zero_shot.expectation import (
     Expectation,
     ExpectedRejection,
@@ -82,10 +80,10 @@ from zslearn.zero_shot.scoring import (
 )
 from zslearn.zero_shot.search import even_rows, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
-from zslearn.zero_shot.teaching import Teachable, taught_method
+from zslearn.zero_shot.teaching import Teachable
 
 if TYPE_CHECKING:
-    from zslearn.zero_shot.prototypes.prototype_beliefs import PrototypeBeliefs
+    pass
 
 Rows = NDArray[np.intp]
 # What a member may fail with; anything else is a fault of the program and stops the fit.
@@ -108,7 +106,7 @@ ENCODER = Either(
 )
 
 
-class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
+class AutoZeroShotClassifier(Wrapping, Expecting, Teachable, ZeroShotClassifier):
     """Judge a few methods on held-out seen classes, fit the best of them, and calibrate it.
 
     Members of the portfolio are methods, most behind a preparation of the features. Folds hold out
@@ -200,6 +198,7 @@ class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
     time_budget: float | None = parameter(default=None, allowed=Either(None, Number(above=0)))
     random_state: int | None = parameter(default=0, allowed=Seed())
     verbose: int = parameter(default=0, allowed=Whole(0))
+    _held = "pipeline_"
     pipeline_: Pipeline = fitted()
     member_: str = fitted()
     judged_: list[dict[str, Any]] = fitted()
@@ -217,7 +216,7 @@ class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
     @property
     def estimator_(self) -> ZeroShotClassifier:
         """The fitted classifier of the member taken."""
-        found: ZeroShotClassifier = last_step(self.pipeline_)
+        found: ZeroShotClassifier = self._classifier
         return found
 
     @property
@@ -228,11 +227,6 @@ class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
         # How it is fitted and who proposed it stay those of the choice.
         taken = self.estimator_.zero_shot_tags
         return replace(taken, closed_form=False, reference=TAGS.reference)
-
-    @property
-    def signatures_(self) -> Signatures:
-        """Every class that can be predicted."""
-        return self.estimator_.signatures_
 
     @property
     def leaderboard_(self) -> Leaderboard:
@@ -290,24 +284,6 @@ class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
         numbers["confidence"] = dict(self.confidence_) if len(self.confidence_) == 2 else "score"
         return CalibratedStacking(frozen(self.pipeline_), **numbers, reject_label=self.reject_label)
 
-    def add_classes(self, new: Signatures | Mapping[Any, ArrayLike]) -> AutoZeroShotClassifier:
-        """Make new classes predictable; they count as unseen. See `ZeroShotClassifier`."""
-        check_is_fitted(self)
-        self.estimator_.add_classes(new)
-        return self
-
-    def remove_classes(self, names: Sequence[Any]) -> AutoZeroShotClassifier:
-        """Take classes without training samples back. See `ZeroShotClassifier`."""
-        check_is_fitted(self)
-        self.estimator_.remove_classes(names)
-        return self
-
-    def _with_table(self, signatures: Signatures) -> AutoZeroShotClassifier:
-        twin = copy.copy(self)
-        inner = self.estimator_.with_signatures(signatures)
-        twin.pipeline_ = replaced_last_step(self.pipeline_, inner)
-        return twin
-
     def scorer(self) -> Scorer:
         """Return the scorer of the member taken, behind its preparation and less the bias."""
         steps = steps_before(self.pipeline_)
@@ -330,35 +306,14 @@ class AutoZeroShotClassifier(Expecting, Teachable, ZeroShotClassifier):
             self._doubts(),
         )
 
-    @property
-    def kappa_(self) -> float:
-        """How many samples a description is worth, if prototype regression was taken."""
-        taken: Any = self.estimator_
-        kappa: float = taken.kappa_  # no such attribute where the member has none
-        return kappa
-
     def _can_be_taught(self) -> bool:
         return hasattr(self, "pipeline_") and isinstance(self.estimator_, Teachable)
-
-    def _taught(self) -> PrototypeBeliefs:
-        check_is_fitted(self)
-        return taught_method(self.estimator_)
-
-    def _with_taught(self, method: PrototypeBeliefs) -> AutoZeroShotClassifier:
-        taken: Any = self.estimator_
-        twin = copy.copy(self)
-        twin.pipeline_ = replaced_last_step(self.pipeline_, taken._with_taught(method))
-        return twin
 
     def _temperature_among(self, names: NDArray) -> float:
         if self.cv is None:  # nothing was judged, so nothing was calibrated
             taken: Any = self.estimator_
             return float(taken._temperature_among(names))
-        seen = np.isin(names, self.seen_classes_).any()
-        return float(self.temperature_["all" if seen else "unseen"])
-
-    def _class_offsets(self, names: NDArray) -> NDArray:
-        return np.asarray(-self.gamma_ * np.isin(names, self.seen_classes_))
+        return super()._temperature_among(names)
 
     def _task(self, X: Any, labels: NDArray) -> Task:
         """Check classes and signatures, and lay out the folds."""

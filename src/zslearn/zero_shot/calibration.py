@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -66,7 +66,69 @@ MAX_FOLDS = 10
 FEW_CLASSES = 15
 
 
-class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
+class Wrapping:
+    """The part of a classifier that holds a fitted one, perhaps behind steps, and corrects it."""
+
+    # The attribute with the fitted classifier, or with the pipeline that ends in it.
+    _held = "estimator_"
+    gamma_: float
+    temperature_: Mapping[str, float]
+    seen_classes_: NDArray
+
+    @property
+    def _classifier(self) -> Any:
+        """The fitted classifier, the last step if there is a pipeline."""
+        return last_step(getattr(self, self._held))
+
+    @property
+    def signatures_(self) -> Signatures:
+        """Every class that can be predicted."""
+        found: Signatures = self._classifier.signatures_
+        return found
+
+    def add_classes(self, new: Signatures | Mapping[Any, ArrayLike]) -> Self:
+        """Make new classes predictable; they count as unseen. See `ZeroShotClassifier`."""
+        check_is_fitted(self)
+        self._classifier.add_classes(new)
+        return self
+
+    def remove_classes(self, names: Sequence[Any]) -> Self:
+        """Take classes without training samples back. See `ZeroShotClassifier`."""
+        check_is_fitted(self)
+        self._classifier.remove_classes(names)
+        return self
+
+    def _with_table(self, signatures: Signatures) -> Self:
+        return self._around(self._classifier.with_signatures(signatures))
+
+    def _around(self, classifier: Any) -> Self:
+        """Return a copy that holds another fitted classifier."""
+        twin = copy.copy(self)
+        setattr(twin, self._held, replaced_last_step(getattr(self, self._held), classifier))
+        return twin
+
+    @property
+    def kappa_(self) -> float:
+        """How many samples a description is worth, see `PrototypeRegression`."""
+        kappa: float = self._classifier.kappa_  # no such attribute where the classifier has none
+        return kappa
+
+    def _taught(self) -> PrototypeBeliefs:
+        check_is_fitted(self)
+        return taught_method(self._classifier)
+
+    def _with_taught(self, method: PrototypeBeliefs) -> Self:
+        return self._around(self._classifier._with_taught(method))
+
+    def _temperature_among(self, names: NDArray) -> float:
+        seen = np.isin(names, self.seen_classes_).any()
+        return float(self.temperature_["all" if seen else "unseen"])
+
+    def _class_offsets(self, names: NDArray) -> NDArray:
+        return np.asarray(-self.gamma_ * np.isin(names, self.seen_classes_))
+
+
+class CalibratedStacking(Wrapping, Expecting, Teachable, ZeroShotClassifier):
     """Correct a classifier: no preference for seen classes, honest probabilities, "none of these".
 
     Three things are learned from the training data alone:
@@ -224,11 +286,6 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
         return last_step(self.estimator).signatures
 
     @property
-    def signatures_(self) -> Signatures:
-        """Every class that can be predicted."""
-        return self._classifier.signatures_
-
-    @property
     def zero_shot_tags(self) -> ZeroShotTags:  # type: ignore[override]
         """The facts the classifier tells about itself."""
         return last_step(self.estimator).zero_shot_tags
@@ -340,23 +397,6 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
             **self.best_params_, **learned, estimator=frozen(self.estimator_)
         )
 
-    def add_classes(self, new: Signatures | Mapping[Any, ArrayLike]) -> CalibratedStacking:
-        """Make new classes predictable; they count as unseen. See `ZeroShotClassifier`."""
-        self._classifier.add_classes(new)
-        return self
-
-    def remove_classes(self, names: Sequence[Any]) -> CalibratedStacking:
-        """Take classes without training samples back. See `ZeroShotClassifier`."""
-        check_is_fitted(self)
-        self._classifier.remove_classes(names)
-        return self
-
-    def _with_table(self, signatures: Signatures) -> CalibratedStacking:
-        twin = copy.copy(self)
-        inner = self._classifier.with_signatures(signatures)
-        twin.estimator_ = replaced_last_step(self.estimator_, inner)
-        return twin
-
     def scorer(self) -> Scorer:
         """Return the scorer of the classifier, behind its steps and less the bias."""
         encoder, rest = split_encoder(self.estimator_)
@@ -378,30 +418,8 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
             self._doubts() if is_auto(self.threshold) else {},
         )
 
-    @property
-    def kappa_(self) -> float:
-        """How many samples a description is worth, see `PrototypeRegression`."""
-        kappa: float = self._classifier.kappa_
-        return kappa
-
     def _can_be_taught(self) -> bool:
         return isinstance(last_step(self.estimator), Teachable)
-
-    def _taught(self) -> PrototypeBeliefs:
-        check_is_fitted(self)
-        return taught_method(self._classifier)
-
-    def _with_taught(self, method: PrototypeBeliefs) -> CalibratedStacking:
-        twin = copy.copy(self)
-        twin.estimator_ = replaced_last_step(self.estimator_, method)
-        return twin
-
-    def _temperature_among(self, names: NDArray) -> float:
-        seen = np.isin(names, self.seen_classes_).any()
-        return float(self.temperature_["all" if seen else "unseen"])
-
-    def _class_offsets(self, names: NDArray) -> NDArray:
-        return np.asarray(-self.gamma_ * np.isin(names, self.seen_classes_))
 
     def _folds(self, X: Any, y: NDArray) -> Iterator[HeldOut]:
         """Yield what the classifier says of held-out classes, if anything is to be learned."""
@@ -471,12 +489,6 @@ class CalibratedStacking(Expecting, Teachable, ZeroShotClassifier):
         unseen = int((~np.isin(as_signatures(self.signatures).names, classes)).sum())
         wanted = round((len(classes) + unseen) / unseen) if unseen else 5
         return int(np.clip(wanted, 2, min(MAX_FOLDS, most)))
-
-    @property
-    def _classifier(self) -> ZeroShotClassifier:
-        """The fitted classifier, the last step if there is a pipeline."""
-        fitted: ZeroShotClassifier = last_step(self.estimator_)
-        return fitted
 
     def _finite(self) -> bool | str:
         """Leave NaN to the steps of a pipeline, one of which may fill it in."""
