@@ -152,12 +152,17 @@ SAVE_OPTIONS = {
     "--save {}": "is a folder",
     "--save {}/no/m.zsl": "There is no folder",
     "--save": "--save",
+    "--save {}/X.csv": "X.csv is --features and --save at once, and would be replaced",
+    "--save {}/classes.csv": "--signatures and --save at once",
+    "--save {}/m.zsl --report {}/y.csv": "--labels and --report at once",
 }
 PREDICT = {
     "{}/nothing.zsl {}/new.csv": "nothing.zsl",
     "{} {}/new.csv": "folder|directory|is no",
     "{}/X.csv {}/new.csv": "model",
     "{}/model.zsl {}/nothing.csv": "nothing.csv",
+    "{}/model.zsl {}/new.csv --out {}/new.csv": "new.csv is SAMPLES.* and --out at once",
+    "{}/model.zsl {}/new.csv --out {}/../files/model.zsl": "MODEL and --out at once",
     "{}/model.zsl {}/y.csv": "no column of features",
     "{}/model.zsl {}/classes.csv": "no column 'f0'",
     "{}/model.zsl": "SAMPLES",
@@ -200,6 +205,7 @@ EVALUATE = {
     "animals --protocol fair": "fair",
     "animals --plot {}/f.gif": ".png",
     "animals --plot {}/no/f.png": "There is no folder",
+    "{}/model.zsl {}/X.csv --labels {}/y.csv --csv {}/X.csv": "SAMPLES.* and --csv at once",
     "animals --csv {}": "is a folder",
     "animals --cv 1": "cv",
     "animals --cv five": "five",
@@ -312,6 +318,7 @@ OF_TEXTS = {
     "predict {}/texts.zsl Hello --add-classes {}/classes.csv": "dimensions|classes.csv",
     "predict {}/model.zsl {}/new.csv --text f0": "--text is for a model of texts",
     "predict {}/model.zsl {}/new.csv --add-classes {}/kinds.csv": "kinds.csv",
+    "describe {}/kinds.csv --out {}/kinds.csv": "CLASSES and --out at once",
     "describe {}/tickets.csv --out {}/d.csv": "each of the 12 rows would be a class",
     "describe {}/three.csv --out {}/d.csv": "each of the 3 rows would be a class.*'category'",
 }

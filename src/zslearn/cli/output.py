@@ -8,7 +8,8 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,10 +119,19 @@ def names_in(text: str | None) -> tuple[str, ...]:
     return tuple(cell.strip() for cell in cells if cell.strip())
 
 
-def check_target(path: str | None) -> None:
-    """Refuse, before any work is done, a file that cannot be written."""
+def check_target(path: str | None, may_replace: Collection[str] = ()) -> None:
+    """Refuse, before any work is done, a file that cannot be written, or that is read.
+
+    Parameters
+    ----------
+    path : str or None
+        The file, if one is written.
+    may_replace : collection of str, default=()
+        Parameters of the command whose file may be replaced.
+    """
     if path is None:
         return
+    _check_is_no_input(path, may_replace)
     place = Path(path)
     if place.is_dir():
         raise InvalidInputError(f"{path} is a folder; give the name of a file to write.")
@@ -129,6 +139,32 @@ def check_target(path: str | None) -> None:
         raise MissingFileError(f"There is no folder {str(place.parent)!r}; create it first.")
     if not os.access(place.parent, os.W_OK):
         raise InvalidInputError(f"{place.parent} is not writable; choose another folder.")
+
+
+def _check_is_no_input(path: str, may_replace: Collection[str]) -> None:
+    """Refuse to write to a file that the command line names a second time, to be read."""
+    context = click.get_current_context(silent=True)
+    if context is None or not Path(path).is_file():
+        return
+    named = []
+    for parameter in context.command.params:
+        given = context.params.get(parameter.name or "")
+        files = given if isinstance(given, tuple) else (given,)
+        if parameter.name not in may_replace and any(map(partial(_is_file, path), files)):
+            option = isinstance(parameter, click.Option)
+            named.append(parameter.opts[-1] if option else parameter.human_readable_name)
+    if len(named) > 1:
+        raise click.UsageError(
+            f"{path} is {' and '.join(named)} at once, and would be replaced; choose another name"
+        )
+
+
+def _is_file(path: str, given: Any) -> bool:
+    """Say whether a value given to a command is the path of a file."""
+    try:
+        return isinstance(given, str) and Path(path).samefile(given)
+    except (OSError, ValueError):  # there is no such file; a long text is no path at all
+        return False
 
 
 def echo_notes(path: str, notes: Sequence[str]) -> None:

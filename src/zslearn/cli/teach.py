@@ -70,7 +70,7 @@ def teach(
     The file is replaced as a whole or not at all.
     """
     target = out or model
-    check_target(target)
+    check_target(target, may_replace={"model"})
     from zslearn.persistence import save
 
     # What the file holds may begin with an encoder of texts; the classifier behind it learns.
