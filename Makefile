@@ -98,7 +98,7 @@ fuzz: $(STAMP)dev
 	ZSLEARN_FUZZ_CASES=$(or $(CASES),15000) ZSLEARN_FUZZ_MODELS=$(or $(MODELS),10000) \
 		ZSLEARN_KILL_CASES=$(or $(KILLS),45) \
 		ZSLEARN_FUZZ_SCALES=$(or $(SCALES),700) ZSLEARN_FUZZ_RELATIONS=$(or $(RELATIONS),1000) \
-		$(BIN)/python -m pytest -n 2 tests/fuzz tests/kill $(ARGS)
+		$(BIN)/python -m pytest -n 2 --timeout 3600 tests/fuzz tests/kill $(ARGS)
 	ZSLEARN_SERVE_CASES=$(or $(REQUESTS),10000) ZSLEARN_SERVE_KILLS=$(or $(SERVE_KILLS),50) \
 		$(BIN)/python -m pytest tests/serve/test_hostile.py tests/serve/test_program.py $(ARGS)
 
