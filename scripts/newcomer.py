@@ -146,7 +146,7 @@ class Photographs(NamedTuple):
         """Write the samples, and the vectors that the first fit would write beside the model."""
         for name in ("train", "test", "strangers"):
             for place, row in enumerate(getattr(draw, name).tolist()):
-                photo = "/".join(Path(animals().image_files[row]).parts[-2:])
+                photo = f"{animals().y[row]}/{Path(animals().image_files[row]).name}"
                 target = self.samples(name) / (photo if name == "train" else f"{place:04}.jpg")
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.symlink_to(self.source.absolute() / photo)
