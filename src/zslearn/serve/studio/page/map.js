@@ -186,7 +186,8 @@ export class MapView {
     const name = focus === null ? null : studio.nameOf(focus);
     const unknown = studio.waiting.length ? "not described yet" : "true class unknown";
     // Of what there is none it is only said where something else would be meant.
-    const none = counts.missed || counts.wrong ? "disc" : name && !counts.right ? "dot" : null;
+    const own = name ? counts.missed : counts.wrong;
+    const none = own ? "disc" : name && !counts.right && !counts.wrong ? "dot" : null;
     const items = [
       ["right", "disc", name ? `${name}, recognized` : "right", counts.right],
       ["wrong", "ring", name ? `called ${name}, wrong` : "wrong", counts.wrong],
