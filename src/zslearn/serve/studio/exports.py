@@ -143,10 +143,20 @@ def to_report(session: Session) -> Reported:
         None if texts is None else [texts[row] for row in train],
         None if picture is None else lambda row: picture(int(train[row]), REPORTED),
     )
-    own = session.project.path.stem
-    # The project that was not named has the name of the data and a number.
-    title = data.name if own.startswith(data.name) else f"{data.name}: {own}"
+    title = page_title(data.name, session.project.path.stem)
     return Reported(board_model(session), model, title, shown)
+
+
+def page_title(data: str, project: str) -> str:
+    """Return the names of data and project; one that nobody named begins with that of the data.
+
+    Examples
+    --------
+    >>> page_title("tickets.csv", "tickets-csv-cc4d4eb1"), page_title("photos", "my work")
+    ('tickets.csv', 'photos: my work')
+    """
+    letters = ["".join(filter(str.isalnum, name)) for name in (data, project)]
+    return data if letters[1].startswith(letters[0]) else f"{data}: {project}"
 
 
 def report(session: Session, made: Reported) -> bytes:
