@@ -99,7 +99,7 @@ def test_samples_that_are_not_finite_are_refused(client, value):
     headers = {"inference-header-content-length": str(len(text))}
     response = client.post("/v2/models/made/infer", content=text + raw, headers=headers)
     assert response.status_code == 400
-    assert response.json()["error"].startswith("Input X contains")
+    assert response.json()["error"].startswith("row 0 of X holds")
 
 
 @pytest.mark.parametrize("length", ["9999", "-1", "ten", "", "1" * 30])
