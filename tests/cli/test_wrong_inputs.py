@@ -342,6 +342,8 @@ PICTURES = {
     "fit {}/photos WITH --report {}/no/r.html": "There is no folder",
     "fit {}/photos WITH --report {}/photos": "is a folder",
     "fit {}/photos WITH --report {}/n.zsl": "--report and --save name the same file",
+    "fit {}/photos WITH --report {}/photos/r.html": "r.html would lie among the pictures",
+    "fit {}/photos --signatures {}/classes.csv --save {}/photos/n.zsl": "n.zsl would lie among",
     "fit {}/photos WITH --encoder minilm": "no image encoder 'minilm'",
     "fit {}/photos WITH --views up": "(?i)views",
     "fit {}/photos WITH --text text": "--text is for a table of texts",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -123,6 +123,7 @@ def fit(
     source, store = source_of(options), None
     given = str(source.path or source.features)
     if source.is_raw():
+        _check_outside(given, source.labels, (target, report))
         source, store = _encoded(source, options, target, cluster)
     else:
         _check_no_encoder(options)
@@ -363,6 +364,16 @@ def _encoded(
     store = Path(target).with_suffix(".store")
     made = encoded(samples, store, options, cluster=cluster, forget=True)
     return replace(source, path=str(made.folder), labels=None), made
+
+
+def _check_outside(folder: str, labels: str | None, targets: Iterable[str | None]) -> None:
+    """Refuse to write among pictures in folders of classes, where the next fit finds it."""
+    for target in filter(None, targets):
+        if labels is None and Path(folder).resolve() in Path(target).resolve().parents:
+            raise click.UsageError(
+                f"{target} would lie among the pictures in {folder} and be in the way of the next "
+                "fit; write it outside, beside the folder"
+            )
 
 
 def _check_labels(samples: Sequence[Sample], folder: str, table: str, known: Sequence[str]) -> None:
