@@ -1,11 +1,14 @@
 """Experiments on samples after the fit: shots, texts, batches without labels, unknown classes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from zslearn.reproduce import find_data, make_tables
 from zslearn.reproduce import sources as data_sources
 from zslearn.reproduce.experiments.few_shot import SCENARIOS, SHOTS, measure
+from zslearn.reproduce.plots import make_plots
 from zslearn.reproduce.specification import Run, load_experiments
 
 
@@ -55,6 +58,13 @@ def test_samples_help_and_descriptions_are_kept(animals):
     (table,) = make_tables([got], ["shots"])["shots"]
     assert [line[1] for line in table.rows][:2] == ["samples alone", "description and samples"]
     assert "random 3" in " ".join(table.notes)
+    (plot,) = make_plots([got, got | {"split": "proposed", "both_1": 0.0}])
+    assert plot.name == "few_samples"
+    (axes,) = plot.draw().axes
+    alone, samples, both = axes.lines
+    assert set(alone.get_ydata()) == {got["zero"]}
+    assert samples.get_ydata().tolist() == [got[f"alone_{n}"] for n in SHOTS]
+    assert both.get_ydata().tolist() == [got["zero"], *(got[f"both_{n}"] for n in SHOTS)]
 
 
 def test_batches_and_unknown_classes_are_measured_on_the_same_splits(animals):
@@ -78,8 +88,11 @@ def test_texts_are_compared_with_their_names(texts):
     assert got["with_prior"] > got["cosine"] - 0.05
     for key in ("caught", "learned_caught", "learned_rejected"):
         assert 0 <= got[f"with_scope_{key}"] <= 1
-    (table,) = make_tables([got], ["texts"])["texts"]
+    other = got | {"split": "random 4", "with_prior": got["cosine"] - 0.021}
+    (table,) = make_tables([got, other], ["texts"])["texts"]
     assert table.columns == ("", "tiny, names")
+    (worst,) = [line[1] for line in table.rows if "worst split" in line[0]]
+    assert worst == "-2.1"
 
 
 def test_sentences_are_compared_with_names_on_the_same_splits(texts):
@@ -102,3 +115,9 @@ def test_the_experiments_are_declared_on_fresh_splits():
         found = load_experiments()[name]
         assert found.kind == name.partition("-")[0]
         assert sum(split.startswith("random") for split in found.splits) >= 5
+
+
+def test_sentences_are_measured_where_there_are_some(texts):
+    source = replace(texts, dataset="banking77")
+    runs = list(load_experiments()["texts-described"].runs([source]))
+    assert {run.semantics for run in runs} == {"names", "names and descriptions"}

@@ -243,8 +243,8 @@ def _batch(
 
 
 def __getattr__(name: str) -> Any:
-    if name == "TABLES":
-        from zslearn.reproduce.experiments.few_shot_tables import TABLES
+    if name in ("TABLES", "plots"):
+        from zslearn.reproduce.experiments import few_shot_tables
 
-        return TABLES
+        return getattr(few_shot_tables, name)
     raise AttributeError(name)
