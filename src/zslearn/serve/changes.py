@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -269,7 +270,7 @@ class ChangedModel:
         log = self._log
         if log is not None:
             return log.is_behind()
-        return not self._settled and self._path.exists()
+        return not self._settled and os.path.exists(self._path)
 
     def _open(self) -> None:
         """Open the log; a text file of an earlier version becomes one, and stays beside it."""

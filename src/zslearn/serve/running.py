@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
+import numpy as np
 import uvicorn
 from starlette.applications import Starlette
 from uvicorn.supervisors import Multiprocess
@@ -36,6 +37,8 @@ LOOK = 2.0
 # Seconds that a new worker may take to load its models, and before one that cannot is tried again.
 START, PAUSE = 60, 1.0
 ENDING = (signal.SIGTERM, signal.SIGINT)
+# Bytes of the largest block that teaches glibc's allocator (32 MiB with what it adds).
+LARGEST_BLOCK = 2**25 - 2**16
 MakeApp = Callable[[ServerSettings], Starlette]
 
 
@@ -150,6 +153,7 @@ def tended(app: Starlette, early: tuple[int, ...] | list[int] = ()) -> Starlette
         Signals that came before the application was started.
     """
     inner = app.router.lifespan_context
+    _keep_freed_memory()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[Any]:
@@ -169,6 +173,17 @@ def tended(app: Starlette, early: tuple[int, ...] | list[int] = ()) -> Starlette
 
     app.router.lifespan_context = lifespan
     return app
+
+
+def _keep_freed_memory() -> None:
+    """Let the allocator keep what a request freed, for the next one.
+
+    glibc gives freed memory back to the system, page by page, but keeps about as much as the
+    largest block that was ever freed. Where a client sent megabytes over one connection, taking
+    them anew was almost half of the time of a request. Other allocators do not care.
+    """
+    block = np.empty(LARGEST_BLOCK, dtype=np.uint8)  # its pages are never touched
+    del block
 
 
 def _serve_alone(app: Starlette, settings: ServerSettings, socket: socket.socket) -> None:
