@@ -49,12 +49,12 @@ demo: $(STAMP)run
 test: $(STAMP)dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
-# PyTorch is large, so it has an environment of its own; transformers, timm and open_clip make the tiny
-# models that stand for CLIP and DINO, umap-learn a map of the studio.
+# PyTorch is large, so it has an environment of its own; transformers makes the tiny models that stand
+# for CLIP and DINO, umap-learn a map of the studio. timm and open_clip need a torchvision that fits.
 $(DEEP)/.installed: $(SOURCES)
 	$(PYTHON) -m venv $(DEEP)
 	$(DEEP)/bin/pip --disable-pip-version-check -q install -c constraints.txt -e '.[test,deep]' \
-		transformers timm open_clip_torch umap-learn
+		transformers umap-learn
 	@touch $@
 
 TESTS_DEEP := tests/zero_shot/deep tests/test_clip_page.py tests/encoders/test_torch_models.py \

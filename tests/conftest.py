@@ -21,7 +21,9 @@ REQUIRED = os.environ.get("ZSLEARN_BROWSER_REQUIRED")
 
 #: Where a test runs that is skipped here, by the reason it gives.
 ELSEWHERE = {
-    r"torch|timm|open_clip|transformers": "make test-deep",
+    r"timm|open_clip|lite_pytorch": "where that package and a torchvision that fits are installed",
+    r"is there$": "where it is not installed, as in make test",
+    r"[Tt]orch|transformers": "make test-deep",
     r"triton|kserve|mlserver|schemathesis": "make test-clients",
     r"chromium|playwright": "where chromium is installed, as .ci/run does",
     r"WordNet": "where wordnet-base is installed, as .ci/run does",
