@@ -238,6 +238,7 @@ def test_the_grid_makes_only_what_is_on_the_screen(page):
     open_tab(page, "Pictures")
     page.get_by_label("Show", exact=True).select_option("all")
     expect(page.locator("#view-pictures .toolbar .muted")).to_have_text("1,680 pictures")
+    expect(page.locator('#view-pictures .tile[data-place="0"]')).to_be_visible()  # a frame later
     first = page.evaluate(ROWS)
     assert 20 < len(first) < 250
     page.locator(".grid").evaluate("grid => { grid.scrollTop = grid.scrollHeight; }")
