@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,9 +81,6 @@ from zslearn.zero_shot.scoring import (
 from zslearn.zero_shot.search import even_rows, parameter_folds
 from zslearn.zero_shot.tags import ZeroShotTags
 from zslearn.zero_shot.teaching import Teachable
-
-if TYPE_CHECKING:
-    pass
 
 Rows = NDArray[np.intp]
 # What a member may fail with; anything else is a fault of the program and stops the fit.
