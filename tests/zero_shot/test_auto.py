@@ -108,7 +108,10 @@ def test_the_calibration_does_not_depend_on_the_size_of_scores():
             return 10 * super().compare(queries, classes)
 
     data = make_zero_shot(12, 4, n_per_class=15, n_features=12, noise=2.5, random_state=1)
-    quiet, loud = (fitted(data, portfolio=[kind(lam=1.0)]) for kind in (RRZSLClassifier, Loud))
+    quiet, loud = (
+        fitted(data, portfolio=[kind(lam=1.0)], max_rejected=0.2)
+        for kind in (RRZSLClassifier, Loud)
+    )
     assert loud.gamma_ == pytest.approx(10 * quiet.gamma_)
     for candidates in (None, "unseen"):
         np.testing.assert_allclose(
@@ -160,7 +163,9 @@ def test_guests_are_not_rejected_for_the_number_of_candidates():
 def test_it_says_what_rejection_will_do_and_warns_where_it_is_a_guess(linear):
     clf = fitted(linear, portfolio=QUICK)
     for one in clf.expected_rejection_.values():
-        assert 0 <= one.unseen < one.strangers <= 1
+        assert 0 <= one.unseen <= one.promised <= 0.1
+        assert 0 <= one.strangers <= 1
+        assert one.auroc > 0.6
     told = clf.expected_rejection_["all"]
     clf.expected_rejection_["all"] = replace(told, auroc=0.55)
     with pytest.warns(ZslearnWarning, match=r"can hardly be told .*AUROC 0\.55"):

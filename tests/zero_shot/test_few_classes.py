@@ -190,7 +190,7 @@ def test_folds_asked_for_and_methods_of_many_steps_hold_out_several(
 
 def test_samples_of_known_classes_are_asked_about_once(data, monkeypatch):
     clf, folds = folds_of(monkeypatch, data)
-    answers = open_answers(folds, "all", clf.gamma_, clf.temperature_["all"], 0, whole=True)
+    answers = open_answers(folds, "all", clf.gamma_, clf.temperature_["all"], 0)
     n_held_out = sum((~np.isin(fold.y, fold.seen)).sum() for fold in folds)
     n_seen = sum(np.isin(fold.y, fold.seen).sum() for fold in folds)
     assert np.bincount(answers.side).tolist() == [n_seen, n_held_out, n_held_out]
@@ -198,14 +198,14 @@ def test_samples_of_known_classes_are_asked_about_once(data, monkeypatch):
     totals = np.bincount(answers.side, weights=answers.weights)
     np.testing.assert_allclose(totals, 11)
     threshold = clf.threshold_["all"]
-    rule = RejectionRule("right", 0.05, None, 0, by_class=True)
+    rule = RejectionRule("right", 0.05, None, 0)
     assert rule.learn(folds, clf.gamma_, clf.temperature_).thresholds["all"] == threshold
 
 
 def test_the_threshold_is_learned_by_confidences_of_other_classes(data, monkeypatch):
     """Of answers to a class, how sure they are is not learned of these answers themselves."""
     clf, folds = folds_of(monkeypatch, data)
-    answers = open_answers(folds, "all", clf.gamma_, clf.temperature_["all"], 0, whole=True)
+    answers = open_answers(folds, "all", clf.gamma_, clf.temperature_["all"], 0)
     sure = np.empty(len(answers.y))
     for part in range(3):
         mine = answers.fold % 3 == part

@@ -20,7 +20,7 @@ from zslearn.zero_shot import (
     LegacyCUB,
     SAEClassifier,
 )
-from zslearn.zero_shot.held_out import LEARNED
+from zslearn.zero_shot.held_out import LEARNED, held_out_folds, open_answers
 
 KINDS = (*LEARNED, *MEASURES)
 
@@ -77,7 +77,7 @@ def test_few_known_samples_are_rejected_and_more_unknown_ones(data, task, confid
     candidates = np.setdiff1d(task.candidates, task.unseen[:4])
     rejected = clf.recognizer(candidates).rejected(X)
     assert rejected[~unknown].mean() < 0.1
-    assert rejected[unknown].mean() > 0.2
+    assert rejected[unknown].mean() > max(0.15, 2 * rejected[~unknown].mean())
 
 
 def test_the_threshold_holds_the_share_on_the_folds(data, task):
@@ -176,12 +176,47 @@ def test_too_few_classes_give_no_threshold(data):
     assert clf.frozen().threshold == "auto"
 
 
-def test_folds_of_two_classes_use_the_threshold_of_all_candidates(data):
+def test_folds_of_two_classes_know_no_strangers_among_unseen_ones(data):
     rows = np.isin(data.y, [f"seen{i}" for i in range(4)])
     clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), cv=2)
     clf.fit(data.X[rows], data.y[rows])
-    assert clf.threshold_["all"] == clf.threshold_["unseen"]
+    assert clf.expected_rejection_["unseen"].strangers is None
+    assert clf.expected_rejection_["all"].strangers is not None
     assert clf.temperature_["all"] != clf.temperature_["unseen"]
+
+
+@pytest.mark.parametrize("share", [0.02, 0.05, 0.2])
+def test_seen_samples_lose_their_share_at_most_and_unseen_ones_twice_of_it(
+    data, task, monkeypatch, share
+):
+    """On the folds, by a single measure, which is the same whatever else was learned."""
+    kept = []
+
+    def folds(*given, **named):
+        kept.extend(held_out_folds(*given, **named))
+        return iter(kept)
+
+    monkeypatch.setattr("zslearn.zero_shot.calibration.held_out_folds", folds)
+    clf = fitted(data, task, confidence="score", max_rejected=share)
+    for setting, threshold in clf.threshold_.items():
+        answers = open_answers(kept, setting, clf.gamma_, clf.temperature_[setting], 0)
+        below = answers.measures[:, MEASURES.index("score")] < threshold
+        seen, unseen = answers.side == 0, answers.side == 1
+        if seen.any():
+            assert np.average(below[seen], weights=answers.weights[seen]) <= share + 1e-12
+        lost = [below[unseen & (answers.y == c)].mean() for c in task.seen]
+        promised = (1 + sum(lost)) / (len(lost) + 1)
+        assert promised <= 2 * share
+        assert clf.expected_rejection_[setting].promised == pytest.approx(promised)
+        # The next higher threshold would break one of the two promises.
+        higher = np.unique(answers.measures[unseen, MEASURES.index("score")])
+        higher = higher[higher > threshold][0]
+        below = answers.measures[:, MEASURES.index("score")] < higher
+        lost = [below[unseen & (answers.y == c)].mean() for c in task.seen]
+        broken = (1 + sum(lost)) / (len(lost) + 1) > 2 * share
+        if seen.any():
+            broken |= np.average(below[seen], weights=answers.weights[seen]) > share
+        assert broken
 
 
 @pytest.mark.parametrize("confidence", ["right", "score"])

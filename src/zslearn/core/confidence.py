@@ -267,7 +267,7 @@ def threshold_for_share(confidence: Floats, weights: Floats, share: float) -> fl
 
 
 def threshold_for_classes(
-    confidence: Floats, classes: NDArray[Any], share: float
+    confidence: Floats, classes: NDArray[Any], share: float, most: float = np.inf
 ) -> tuple[float, float]:
     """Return the highest threshold that promises to reject at most a share of another class.
 
@@ -283,12 +283,14 @@ def threshold_for_classes(
         Their classes, each of which counts the same.
     share : float
         What may be rejected. Below 1 / (K + 1) nothing can be promised.
+    most : float, default=inf
+        What the threshold may be at most.
 
     Returns
     -------
     threshold : float
-        One of the confidences, the lowest where nothing can be promised; a sample at the threshold
-        is kept.
+        One of the confidences, the lowest where nothing can be promised or `most` is lower; a
+        sample at the threshold is kept.
     promised : float
         The bound at this threshold, above `share` where that is too little.
 
@@ -304,12 +306,21 @@ def threshold_for_classes(
     lost = np.bincount(place, weights=1.0 / counts[column])
     bound = (1.0 + np.cumsum(lost) - lost) / (len(counts) + 1)
     # Bounds ascend; a hair more than the share is allowed, for rounding.
-    best = max(int(np.searchsorted(bound, share * (1 + 1e-12), side="right")) - 1, 0)
+    allowed = np.searchsorted(bound, share * (1 + 1e-12), side="right")
+    best = max(int(min(allowed, np.searchsorted(values, most, side="right"))) - 1, 0)
     return float(values[best]), float(bound[best])
 
 
-def share_of_left_out(confidence: Floats, classes: NDArray[Any], share: float) -> float:
+# Parts that classes are left out in, of which there may be thousands.
+LEFT_OUT = 50
+
+
+def share_of_left_out(
+    confidence: Floats, classes: NDArray[Any], share: float, most: float = np.inf
+) -> float:
     """Return the share of a class that `threshold_for_classes` of the others rejects, on average.
+
+    Of more than `LEFT_OUT` classes several are left out at a time.
 
     Examples
     --------
@@ -318,14 +329,15 @@ def share_of_left_out(confidence: Floats, classes: NDArray[Any], share: float) -
     >>> round(share_of_left_out(np.arange(18.0), classes, 0.2), 3)  # the lowest class, all of it
     0.111
     """
-    rejected = []
-    for one in np.unique(classes):
-        own = classes == one
-        if own.all():
-            return 0.0
-        threshold, _ = threshold_for_classes(confidence[~own], classes[~own], share)
-        rejected.append((confidence[own] < threshold).mean())
-    return float(np.mean(rejected))
+    names, column, counts = np.unique(classes, return_inverse=True, return_counts=True)
+    if len(names) < 2:
+        return 0.0
+    rejected = 0.0
+    for part in np.array_split(np.arange(len(names)), min(len(names), LEFT_OUT)):
+        own = np.isin(column, part)
+        threshold, _ = threshold_for_classes(confidence[~own], column[~own], share, most)
+        rejected += ((confidence[own] < threshold) / counts[column[own]]).sum()
+    return float(rejected / len(names))
 
 
 def weighted_median(values: Floats, weights: Floats) -> float:

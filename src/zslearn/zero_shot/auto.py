@@ -132,7 +132,8 @@ class AutoZeroShotClassifier(Wrapping, Expecting, Teachable, ZeroShotClassifier)
         rows for every feature above 256 features, and 600 rows above 512; other numbers in
         proportion. The member taken is fitted on all rows.
     max_rejected : float, default=0.05
-        Share of held-out samples of the candidates that ``predict(X, reject=True)`` may reject.
+        Share of held-out samples of seen classes that ``predict(X, reject=True)`` may reject; of an
+        unseen class it may be twice this share, see `CalibratedStacking`.
     reject_label : str or int, optional
         What rejected samples are called; by default "none of these", or -1 if classes are whole
         numbers.

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 MAX_FOLDS = 10
 # Up to so many seen classes, one is held out at a time, and classes rather than samples are what
-# bias and threshold are learned from; see docs/calibration.md for the measurement.
+# the bias is learned from; see docs/calibration.md for the measurement.
 FEW_CLASSES = 15
 
 
@@ -149,7 +149,11 @@ class CalibratedStacking(Wrapping, Expecting, Teachable, ZeroShotClassifier):
     T and the threshold are learned twice, for candidates with seen classes among them ("all") and
     without ("unseen"), because both depend on who competes. For the threshold a third of the
     pseudo-unseen classes at a time is taken from the candidates: they have neither samples nor a
-    place among the answers. No test sample and no sample of an unseen class takes part. Parameters
+    place among the answers. The threshold is the highest t that rejects at most `max_rejected` of
+    the held-out samples of seen classes, and keeps ``(1 + Σ r_c(t)) / (K + 1)`` at twice that share
+    or less, where r_c is the rejected share of class c of the K pseudo-unseen ones, by a confidence
+    learned of others: a promise for a class that was not held out. Below 1 / (K + 1) nothing can
+    be promised. No test sample and no sample of an unseen class takes part. Parameters
     that the classifier chooses itself are chosen once, on all training classes, and kept in the
     folds. Around `PrototypeRegression` the folds also decide whether seen classes are represented
     by their descriptions alone or by their samples as well, and the confidence knows how much
@@ -166,10 +170,7 @@ class CalibratedStacking(Wrapping, Expecting, Teachable, ZeroShotClassifier):
     ``cv="auto"``, one class is held out at a time, and the unseen classes are candidates as they
     will be at prediction: their signatures are known. γ is then the middle between the median gaps
     of held-out samples of both sides, averaged over folds, where a gap is by how much the best seen
-    class is ahead of the best unseen one, of as many as there will be. The threshold is the highest
-    t with ``(1 + Σ r_c(t)) / (K + 1)`` of at most twice `max_rejected`, where r_c is the rejected
-    share of class c of the K held-out ones, by a confidence learned of others: a promise for
-    samples of unseen classes. Below 1 / (K + 1) nothing can be promised.
+    class is ahead of the best unseen one, of as many as there will be.
 
     Parameters
     ----------
@@ -190,8 +191,8 @@ class CalibratedStacking(Wrapping, Expecting, Teachable, ZeroShotClassifier):
     threshold : "auto", float or dict, default="auto"
         Answers of lower confidence are rejected; a dict has one for "all" and one for "unseen".
     max_rejected : float, default=0.05
-        The threshold is the highest that rejects at most this share of held-out samples whose
-        class is a candidate, seen and unseen classes counting the same.
+        The threshold is the highest that rejects at most this share of held-out samples of seen
+        classes and promises to reject at most twice this share of an unseen class.
     reject_cost : float, optional
         Take the threshold of smallest cost instead: a wrong answer, also any answer to a sample of
         an unknown class, costs 1 and to reject a sample of a candidate costs this. Seen, unseen
@@ -360,7 +361,7 @@ class CalibratedStacking(Wrapping, Expecting, Teachable, ZeroShotClassifier):
         # In this order: temperature is that of the biased scores, threshold that of both.
         self._choose_gamma(folds, few)
         self._fit_temperature(folds)
-        self._fit_threshold(folds, few)
+        self._fit_threshold(folds)
         self._note_expected(folds, np.unique(y))
 
     def _note_expected(self, folds: Sequence[HeldOut], classes: NDArray) -> None:
@@ -463,10 +464,10 @@ class CalibratedStacking(Wrapping, Expecting, Teachable, ZeroShotClassifier):
             else in_each_setting(self.temperature)
         )
 
-    def _fit_threshold(self, folds: Sequence[HeldOut], few: bool) -> None:
+    def _fit_threshold(self, folds: Sequence[HeldOut]) -> None:
         """Learn the confidence, and the threshold on it, on folds with unknown classes."""
         rule = RejectionRule(
-            self.confidence, self.max_rejected, self.reject_cost, self.random_state, few
+            self.confidence, self.max_rejected, self.reject_cost, self.random_state
         )
         learned = rule.learn(folds, self.gamma_, self.temperature_)
         self.confidence_, thresholds = learned.coefficients, learned.thresholds

@@ -470,21 +470,17 @@ class RejectionRule:
     confidence : str or mapping
         Name of a measure, "right" or "known" to learn one, or coefficients by setting.
     max_rejected : float
-        Share of known samples that may be rejected.
+        Share of the samples of seen classes that may be rejected; of an unseen one, twice of it.
     reject_cost : float or None
         Cost of rejecting a known sample, if the threshold goes by cost.
     random_state : int or None
         Which classes are unknown together.
-    by_class : bool
-        Whether the threshold is a promise for classes rather than for samples: where there are few
-        classes, they and not their samples are what is learned from.
     """
 
     confidence: str | Mapping[str, ArrayLike]
     max_rejected: float
     reject_cost: float | None
     random_state: int | None
-    by_class: bool = False
 
     def learn(
         self, folds: Sequence[HeldOut], gamma: float, temperatures: Mapping[str, float]
@@ -507,15 +503,8 @@ class RejectionRule:
         coefficients, thresholds = self._given(), dict[str, float | None]()
         expected = dict[str, ExpectedRejection]()
         for setting in CANDIDATE_SETTINGS:
-            answers = open_answers(
-                folds,
-                setting,
-                gamma,
-                temperatures[setting],
-                self.random_state,
-                whole=self.by_class,
-            )
-            if answers is None or not answers.known.any():
+            answers = open_answers(folds, setting, gamma, temperatures[setting], self.random_state)
+            if answers is None:
                 # "all" comes first, so it is known here if there was anything to learn it from.
                 thresholds[setting] = thresholds.get("all")
                 if "all" in coefficients:
@@ -531,12 +520,11 @@ class RejectionRule:
             mixed = coefficients.get(setting)
             confidence = confidence_of_measures(answers.measures, self.confidence, mixed)
             others = self._cross_fitted(answers, confidence, mixed)
-            if self.by_class and self.reject_cost is None and (answers.side == 1).any():
-                thresholds[setting], expected[setting] = self._by_class(answers, others)
-                continue
-            threshold = self._threshold(answers, confidence)
-            thresholds[setting] = threshold
-            expected[setting] = ExpectedRejection.of(others, threshold, answers.side, answers.y)
+            thresholds[setting], expected[setting] = (
+                self._promise(answers, others)
+                if self.reject_cost is None
+                else self._cheapest(answers, confidence, others, self.reject_cost)
+            )
         return Rejection(coefficients, thresholds, expected)
 
     def _given(self) -> dict[str, NDArray[np.float64]]:
@@ -574,30 +562,37 @@ class RejectionRule:
         """Return what a learned confidence tells."""
         return answers.right if self.confidence == "right" else answers.known
 
-    def _threshold(self, answers: Answers, confidence: NDArray[np.float64]) -> float:
-        """Return the threshold that is learned of samples."""
-        known, weights = answers.known, answers.weights
-        if self.reject_cost is not None:
-            # Kept: 0 if right, else 1. Rejected: the cost if known, else 0.
-            gain = np.where(known, self.reject_cost, 0.0) - np.where(answers.right, 0.0, 1.0)
-            return threshold_for_cost(confidence, gain * weights)
-        return threshold_for_share(confidence[known], weights[known], self.max_rejected)
+    def _cheapest(
+        self,
+        answers: Answers,
+        confidence: NDArray[np.float64],
+        others: NDArray[np.float64],
+        cost: float,
+    ) -> tuple[float, ExpectedRejection]:
+        """Return the threshold of smallest cost, and what to expect of it."""
+        # Kept: 0 if right, else 1. Rejected: the cost if known, else 0.
+        gain = np.where(answers.known, cost, 0.0) - np.where(answers.right, 0.0, 1.0)
+        threshold = threshold_for_cost(confidence, gain * answers.weights)
+        return threshold, ExpectedRejection.of(others, threshold, answers.side, answers.y)
 
-    def _by_class(
+    def _promise(
         self, answers: Answers, confidence: NDArray[np.float64]
     ) -> tuple[float, ExpectedRejection]:
-        """Return the threshold that is learned of classes, and what to expect of it.
+        """Return the threshold that keeps a promise for unseen classes, and what to expect of it.
 
         The confidence of each class was learned of others: a promise holds for classes that took no
         part in learning it.
         """
-        unseen = answers.side == 1
-        # Samples of seen classes are hardly ever rejected, so that the others may be twice as often
-        # for the same share of all.
-        kept = confidence[unseen], answers.y[unseen], 2 * self.max_rejected
-        threshold, promised = threshold_for_classes(*kept)
+        seen, unseen = answers.side == 0, answers.side == 1
+        most = np.inf
+        if seen.any():
+            most = threshold_for_share(confidence[seen], answers.weights[seen], self.max_rejected)
+        # Few samples of seen classes are as unsure as those of others, so these may be rejected
+        # twice as often.
+        rule = confidence[unseen], answers.y[unseen], 2 * self.max_rejected, most
+        threshold, promised = threshold_for_classes(*rule)
         found = ExpectedRejection.of(confidence, threshold, answers.side, answers.y, promised)
-        return threshold, replace(found, unseen=share_of_left_out(*kept))
+        return threshold, replace(found, unseen=share_of_left_out(*rule))
 
 
 def open_answers(
@@ -606,10 +601,11 @@ def open_answers(
     gamma: float,
     temperature: float,
     random_state: int | None,
-    *,
-    whole: bool = False,
 ) -> Answers | None:
-    """Answer the samples of folds with part of the pseudo-unseen classes taken from the candidates.
+    """Answer the samples of folds, with all candidates and without part of the pseudo-unseen ones.
+
+    Samples of known classes are asked about once, with all classes as candidates, and those of
+    each part of the pseudo-unseen classes again with that part unknown.
 
     Parameters
     ----------
@@ -621,9 +617,6 @@ def open_answers(
         The bias against seen classes, and what makes probabilities of scores.
     random_state : int or None
         Which classes are unknown together.
-    whole : bool, default=False
-        Whether samples of known classes are asked about once, with all classes as candidates, and
-        not each time that others are unknown.
 
     Returns
     -------
@@ -633,13 +626,12 @@ def open_answers(
     found = []
     for place, fold in enumerate(folds):
         parts = fold.unknown_parts(random_state)
-        for unknown in [fold.y[:0], *parts] if whole and parts else parts:
+        for unknown in [fold.y[:0], *parts]:
             candidates = fold.candidates(setting, unknown)
             if len(candidates) < 2:
                 continue
             # Samples of the unknown classes stay, only their classes are no answers any more.
-            asked = unknown if whole and len(unknown) else np.append(candidates, unknown)
-            rows = np.isin(fold.y, asked)
+            rows = np.isin(fold.y, unknown if len(unknown) else candidates)
             scores = fold.biased(candidates, gamma)[rows]
             y = fold.y[rows]
             answer = candidates[scores.argmax(axis=1)]

@@ -47,7 +47,8 @@ NOVELTY_NOTE = (
     "from the candidates, half of them in turn; unseen classes as candidates, and all. "
     "Probability: of the best answer; ratio: minus `novelty`; confidence: learned on folds from "
     "these and other measures. Known rejected and unknown caught: at the threshold that was "
-    "learned with the classifier, for at most 5 % of the known."
+    "learned with the classifier, for at most 5 % of samples of seen classes and 10 % of an "
+    "unseen one."
 )
 SHOTS_NOTE = (
     "Per-class accuracy in % among unseen classes, mean ± standard deviation over random splits of "
@@ -60,7 +61,8 @@ TEXTS_NOTE = (
     "where the space says so) encoded by MiniLM; H of seen and unseen classes with the calibrated "
     "bias (cosine: the bias best on the test). Out of scope: texts of no class against those of "
     'all classes, by the confidence learned for this, `confidence="known"`; the learned '
-    "threshold is for at most 5 % of the known. Mean ± standard deviation over random splits."
+    "threshold is for at most 5 % of samples of seen classes and 10 % of an unseen one. Mean ± "
+    "standard deviation over random splits."
 )
 ADAPT_NOTE = (
     "Accuracy in % of samples of unseen classes in batches without labels: before, after `adapt`, "
