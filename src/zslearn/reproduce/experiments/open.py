@@ -253,8 +253,8 @@ def _sides(groups: dict[str, list[Row]], notes: tuple[str, ...]) -> Table:
         body.append((title, *("–" if value is None else percent(value) for value in values)))
     told = (
         "In %, per class. A third of the unseen classes is unknown; a rejected sample of another "
-        "class counts as wrong, the harmonic mean is that of the three sides; the threshold promises "
-        "to reject at most 5 % of samples of seen classes and 10 % of an unseen one.",
+        "class counts as wrong, the harmonic mean is that of the three sides; the threshold "
+        "promises to reject at most 5 % of samples of seen classes and 10 % of an unseen one.",
         *notes,
     )
     columns = ("data, method", *OPEN.values())
@@ -297,9 +297,9 @@ def _by_way(groups: dict[str, list[Row]], notes: tuple[str, ...]) -> list[Table]
         ),
     )
     told = (
-        "AUROC of known against unknown samples; area: mean accuracy over all coverages; rejected: "
-        "at the threshold for at most 5 % of samples of seen classes and 10 % of an unseen one (none "
-        "is learned for the distance).",
+        "AUROC of known against unknown samples; area: mean accuracy over all coverages; "
+        "rejected: at the threshold for at most 5 % of samples of seen classes and 10 % of an "
+        "unseen one (none is learned for the distance).",
         *notes,
     )
     made = []
