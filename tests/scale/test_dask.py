@@ -22,7 +22,7 @@ from zslearn.encoders import write_store
 from zslearn.exceptions import EngineError, InvalidInputError
 from zslearn.scale import dask as dask_engine
 from zslearn.scale import fit_dask, predict_dask
-from zslearn.zero_shot import ESZSLClassifier, LegacyCUB, SAEClassifier
+from zslearn.zero_shot import ESZSLClassifier, LegacyCUB, PrototypeRegression, SAEClassifier
 
 # Sockets of a closed cluster may be collected by the garbage collector after the test.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -74,6 +74,22 @@ def test_a_cluster_gives_the_model_of_fit(data, seen, make, one_process, request
     got = fit_dask(model, *chunked(*seen), cluster=where, validation_rows=10**6)
     scale = np.abs(expected.coef_).max()
     np.testing.assert_allclose(np.abs(got.coef_), np.abs(expected.coef_), atol=1e-10 * scale)
+
+
+def test_a_cluster_leaves_what_samples_after_the_fit_need(data, seen):
+    model = PrototypeRegression(data.signatures, power=0.5, n_repeats=1)
+    expected = clone(model).fit(*seen)
+    got = fit_dask(model, *chunked(*seen), validation_rows=10**6)
+    assert got.kappa_ == pytest.approx(expected.kappa_)
+    new = ~np.isin(data.y, seen[1])
+    X, y = data.X[new], data.y[new]
+    for clf in (expected, got):
+        clf.partial_fit(X[::9], y[::9])
+    moved = [clf.adapt(X, "unseen") for clf in (expected, got)]
+    for one, other in ((expected, got), moved):
+        scores = one.decision_function(X)
+        np.testing.assert_allclose(other.decision_function(X), scores, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(other.novelty(X), one.novelty(X), rtol=1e-6, atol=1e-8)
 
 
 def test_files_are_read_by_the_workers(data, seen, client, tmp_path):

@@ -104,6 +104,26 @@ def test_kappa_is_the_spread_over_the_error_of_left_out_classes(data, split, fit
     assert fitted.kappa_ == pytest.approx(literal_kappa(fitted, data.X[seen], data.y[seen]))
 
 
+@pytest.mark.parametrize("n_seen", [2, 3, 4])
+def test_few_classes_say_what_a_description_is_worth(data, split, new, n_seen):
+    seen, _ = split
+    rows = seen[np.isin(data.y[seen], np.unique(data.y[seen])[:n_seen])]
+    X, y = data.X[rows], data.y[rows]
+    clf = PrototypeRegression(data.signatures, **FIXED).fit(X, y)
+    assert clf.kappa_ == pytest.approx(literal_kappa(clf, X, y))
+    # Whatever folds of so few classes choose, samples take over in the end.
+    clf = PrototypeRegression(data.signatures, power=1.0, n_repeats=1).fit(X, y)
+    assert clf.kappa_ > 0
+    more, names = new
+    clf.partial_fit(more, names, sample_weight=np.full(len(names), 1e9))
+    center, inverse, _, _ = literal_space(clf, X, y)
+    classes = np.unique(names)
+    means = np.array([unit(more)[names == name].mean(axis=0) - center for name in classes])
+    expected = (unit(more) - center) @ inverse @ means.T
+    expected -= np.einsum("cd,cd->c", means @ inverse, means) / 2
+    np.testing.assert_allclose(clf.decision_function(more, list(classes)), expected, atol=1e-5)
+
+
 def prototypes(clf, names):
     """Prototypes in the features' own space, from the class vectors."""
     targets = clf.prepare(np.array(names), clf.signatures_.rows(names))
@@ -140,6 +160,18 @@ def test_no_samples_is_zero_shot_and_many_are_the_class_mean(data, split, new, f
     np.testing.assert_allclose(fitted.decision_function(X, [name])[:, 0], expected, rtol=1e-6)
     fitted.forget(name)
     np.testing.assert_allclose(fitted.decision_function(X), before, rtol=1e-12)
+
+
+def test_a_kappa_of_zero_is_the_nearest_mean_of_the_samples(data, split, fitted, new):
+    seen, _ = split
+    X, y = new
+    object.__setattr__(fitted.space_, "error", 1e30 * fitted.space_.error)
+    fitted.partial_fit(X[::12], y[::12])  # one of each class
+    center, inverse, _, _ = literal_space(fitted, data.X[seen], data.y[seen])
+    left = (unit(X)[:, None] - unit(X[::12])) @ np.linalg.cholesky(inverse)
+    nearest = y[::12][(left**2).sum(axis=2).argmin(axis=1)]
+    assert len(set(y[::12])) == 5
+    np.testing.assert_array_equal(fitted.predict(X, "unseen"), nearest)
 
 
 def test_infinite_kappa_is_zero_shot(fitted, new):
@@ -194,6 +226,21 @@ def test_weights_are_repeated_samples_and_weight_zero_is_no_sample(data, split, 
     np.testing.assert_allclose(
         clfs[0].decision_function(X), clfs[1].decision_function(X), rtol=1e-10
     )
+
+
+def test_weights_in_the_fit_are_repeated_samples_for_all_that_comes_later(data, split, new):
+    seen, _ = split
+    weights = np.random.default_rng(1).integers(1, 4, len(seen))
+    X, y = new
+    method, found = PrototypeRegression(data.signatures, **FIXED), []
+    for rows, given in ((seen, weights), (seen.repeat(weights), None)):
+        clf = clone(method).fit(data.X[rows], data.y[rows], sample_weight=given)
+        clf.partial_fit(X[:4], y[:4])
+        found.append((clf.kappa_, clf.decision_function(X), clf.novelty(X)))
+    for weighted, repeated in zip(*found, strict=True):
+        np.testing.assert_allclose(weighted, repeated, rtol=1e-8, atol=1e-9)
+    plain = clone(method).fit(data.X[seen], data.y[seen])
+    assert abs(plain.kappa_ / found[0][0] - 1) > 1e-3
 
 
 @pytest.mark.parametrize(
@@ -492,6 +539,15 @@ def test_adapting_returns_a_copy_and_says_how_far_it_moved(chosen, new):
     again = moved.adapt(X, "unseen")  # starts from the labeled state, not from the moved one
     np.testing.assert_allclose(again.decision_function(X), moved.decision_function(X))
     assert not hasattr(chosen, "adaptation_")
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_samples_of_any_size_move_as_those_of_length_one(chosen, new, scale):
+    X, _ = new
+    plain, scaled = (chosen.adapt(rows, "unseen").adaptation_ for rows in (X, scale * X))
+    np.testing.assert_allclose(scaled.shares, plain.shares, rtol=1e-9)
+    np.testing.assert_allclose(scaled.moved, plain.moved, rtol=1e-9)
+    assert chosen.suggest(scale * X, 5).rows.tolist() == chosen.suggest(X, 5).rows.tolist()
 
 
 def test_one_sample_hardly_moves_anything(chosen, new):
