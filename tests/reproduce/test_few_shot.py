@@ -58,6 +58,15 @@ def test_samples_help_and_descriptions_are_kept(animals):
     (table,) = make_tables([got], ["shots"])["shots"]
     assert [line[1] for line in table.rows][:2] == ["samples alone", "description and samples"]
     assert "random 3" in " ".join(table.notes)
+    assert "Below zero" not in " ".join(table.notes)
+    better = max(got["zero"], got["alone_4"])
+    other = got | {"split": "random 4", "both_4": better - 0.006}
+    (table,) = make_tables([got, other], ["shots"])["shots"]
+    gain, lead = (line[5] for line in table.rows[-2:])
+    gains = [100 * (one["both_4"] - one["zero"]) for one in (got, other)]
+    assert gain == f"{np.mean(gains):.1f} ± {np.std(gains, ddof=1):.1f}"
+    assert lead == "-0.6"
+    assert "Below zero: animals28, attributes, on random 4." in " ".join(table.notes)
     (plot,) = make_plots([got, got | {"split": "proposed", "both_1": 0.0}])
     assert plot.name == "few_samples"
     (axes,) = plot.draw().axes
@@ -72,7 +81,10 @@ def test_batches_and_unknown_classes_are_measured_on_the_same_splits(animals):
     assert {f"adapted {name}" for name in SCENARIOS} < adapted.keys()
     assert all(0.4 < unknown[f"confidence {setting}"] <= 1 for setting in ("unseen", "all"))
     tables = make_tables([adapted, unknown])
-    assert tables["adapt"][0].rows[0][1] == "inductive"
+    lines = {line[1]: line[2] for line in tables["adapt"][0].rows}
+    assert list(lines) == ["inductive", "adapted", "PST", "worst", "gain"]
+    gain = 100 * (adapted["adapted all"] - adapted["inductive all"])
+    assert lines["gain"] == f"{gain:.1f}"
     for setting in ("unseen", "all"):  # rejected at all, and strangers oftener than others
         assert 0 < unknown[f"rejected {setting}"] < unknown[f"caught {setting}"] < 1
     assert len(tables["novelty"][0].rows[0]) == 11
@@ -93,6 +105,9 @@ def test_texts_are_compared_with_their_names(texts):
     assert table.columns == ("", "tiny, names")
     (worst,) = [line[1] for line in table.rows if "worst split" in line[0]]
     assert worst == "-2.1"
+    leads = [100 * (one["with_prior"] - one["cosine"]) for one in (got, other)]
+    lead = dict(line[:2] for line in table.rows)["its lead over the cosine in points"]
+    assert lead == f"{np.mean(leads):.1f} ± {np.std(leads, ddof=1):.1f}"
 
 
 def test_sentences_are_compared_with_names_on_the_same_splits(texts):

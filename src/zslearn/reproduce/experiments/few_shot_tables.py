@@ -54,7 +54,8 @@ SHOTS_NOTE = (
     "Per-class accuracy in % among unseen classes, mean ± standard deviation over random splits of "
     "the classes; each split is a mean over draws of the samples. Samples alone: the nearest mean "
     "of the samples in the same space. Half taught: only half of the unseen classes have samples, "
-    "all are candidates."
+    "all are candidates. Gain and lead in points, on the same splits: over the description "
+    "alone, and over the better of the description and the samples."
 )
 TEXTS_NOTE = (
     "Per-class accuracy in % among unseen classes, texts and class names (with their descriptions, "
@@ -67,22 +68,29 @@ TEXTS_NOTE = (
 ADAPT_NOTE = (
     "Accuracy in % of samples of unseen classes in batches without labels: before, after `adapt`, "
     "and by PST on the same classifier; mean over splits of the classes and batches. Worst: the "
-    "batch that lost most by `adapt`, in points. Batches of fewer than 20 samples are too small "
-    "for PST, which then answers as before."
+    "batch that lost most by `adapt`, in points; gain: by `adapt` on the same splits. Batches of "
+    "fewer than 20 samples are too small for PST, which then answers as before."
 )
 
 
 def shots_tables(rows: Iterable[Row]) -> list[Table]:
     """Return one table: data sets and ways down, numbers of samples across."""
-    body = []
+    body, behind = [], set()
     for (dataset, space), group in _groups(rows, "shots"):
         title = f"{dataset}, {space}"
         zero = cell(group, "zero", percent)
         for key, words in _WAYS.items():
             cells = [cell(group, f"{key}_{n}", percent) for n in SHOTS]
             body.append((title, words, "" if key == "alone" else zero, *cells))
+        gains = [_lead(group, f"both_{n}", "zero") for n in SHOTS]
+        body.append((title, "gain of both over the description", "", *gains))
+        worst = [_worst(group, f"both_{n}", "zero", f"alone_{n}") for n in SHOTS]
+        leads = [lead for lead, _ in worst]
+        body.append((title, "lead over the better of the two, worst split", "", *leads))
+        behind |= {f"{title}, on {split}" for lead, split in worst if lead.startswith("-")}
     columns = ("data", "known by", "0", *map(str, SHOTS))
-    return _one("shots", "A few samples of unseen classes", columns, body, SHOTS_NOTE, rows)
+    note = SHOTS_NOTE + f" Below zero: {'; '.join(sorted(behind))}." * bool(behind)
+    return _one("shots", "A few samples of unseen classes", columns, body, note, rows)
 
 
 def texts_tables(rows: Iterable[Row]) -> list[Table]:
@@ -101,7 +109,13 @@ def texts_tables(rows: Iterable[Row]) -> list[Table]:
             (words, *(cell(group, key, percent) for _, group in groups))
             for key, words in _TEXTS.items()
         ]
-        body.insert(4, ("its lead over the cosine in points, worst split", *map(_worst, groups)))
+        compared = [group for _, group in groups]
+        leads = [_lead(group, "with_prior", "cosine") for group in compared]
+        worst = [_worst(group, "with_prior", "cosine")[0] for group in compared]
+        body[4:4] = [
+            ("its lead over the cosine in points", *leads),
+            ("its lead over the cosine in points, worst split", *worst),
+        ]
         body = [line for line in body if any(line[1:])]
         columns = ("", *(f"{dataset}, {space}" for (dataset, space), _ in groups))
         tables += _one(name, title, columns, body, TEXTS_NOTE, part)
@@ -115,6 +129,8 @@ def adapt_tables(rows: Iterable[Row]) -> list[Table]:
         for key in ("inductive", "adapted", "pst", "worst"):
             cells = [cell(group, f"{key} {scenario}", percent) for scenario in SCENARIOS]
             body.append((f"{dataset}, {space}", key.replace("pst", "PST"), *cells))
+        gains = [_lead(group, f"adapted {s}", f"inductive {s}") for s in SCENARIOS]
+        body.append((f"{dataset}, {space}", "gain", *gains))
     columns = ("data", "", *SCENARIOS)
     return _one("adapt", "Batches without labels", columns, body, ADAPT_NOTE, rows)
 
@@ -129,10 +145,27 @@ def novelty_tables(rows: Iterable[Row]) -> list[Table]:
     return _one("novelty", "Classes that nobody described", columns, body, NOVELTY_NOTE, rows)
 
 
-def _worst(group: tuple[tuple[str, str], list[Row]]) -> str:
-    """Return by how much prototype regression leads the cosine on its worst split."""
-    leads = [row["with_prior"] - row["cosine"] for row in group[1] if row["status"] == "ok"]
-    return f"{100 * min(leads):+.1f}" if leads else ""
+def _leads(group: Sequence[Row], key: str, *others: str) -> dict[str, float]:
+    """Return by how many points one figure leads the best of others on each split."""
+    return {
+        str(row["split"]): 100 * (row[key] - max(row[other] for other in others))
+        for row in group
+        if row["status"] == "ok"
+    }
+
+
+def _lead(group: Sequence[Row], key: str, other: str) -> str:
+    """Return the mean of the leads, with its deviation over splits."""
+    leads = list(_leads(group, key, other).values())
+    deviation = f" ± {np.std(leads, ddof=1):.1f}" if len(leads) > 1 else ""
+    return f"{np.mean(leads):.1f}{deviation}" if leads else ""
+
+
+def _worst(group: Sequence[Row], key: str, *others: str) -> tuple[str, str]:
+    """Return the lead on the worst split, and that split."""
+    leads = _leads(group, key, *others)
+    split = min(leads, key=leads.__getitem__, default="")
+    return f"{leads[split]:.1f}" if leads else "", split
 
 
 def _groups(rows: Iterable[Row], kind: str) -> Iterable[tuple[tuple[str, str], list[Row]]]:
