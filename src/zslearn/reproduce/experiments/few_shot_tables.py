@@ -165,7 +165,7 @@ def _worst(group: Sequence[Row], key: str, *others: str) -> tuple[str, str]:
     """Return the lead on the worst split, and that split."""
     leads = _leads(group, key, *others)
     split = min(leads, key=leads.__getitem__, default="")
-    return f"{leads[split]:.1f}" if leads else "", split
+    return f"{round(leads[split], 1) + 0.0:.1f}" if leads else "", split  # no -0.0
 
 
 def _groups(rows: Iterable[Row], kind: str) -> Iterable[tuple[tuple[str, str], list[Row]]]:
