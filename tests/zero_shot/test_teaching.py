@@ -167,7 +167,7 @@ def test_a_kappa_of_zero_is_the_nearest_mean_of_the_samples(data, split, fitted,
     X, y = new
     object.__setattr__(fitted.space_, "error", 1e30 * fitted.space_.error)
     fitted.partial_fit(X[::12], y[::12])  # one of each class
-    center, inverse, _, _ = literal_space(fitted, data.X[seen], data.y[seen])
+    _, inverse, _, _ = literal_space(fitted, data.X[seen], data.y[seen])
     left = (unit(X)[:, None] - unit(X[::12])) @ np.linalg.cholesky(inverse)
     nearest = y[::12][(left**2).sum(axis=2).argmin(axis=1)]
     assert len(set(y[::12])) == 5
