@@ -5,6 +5,7 @@ import importlib
 import re
 import subprocess
 import sys
+import tomllib
 from importlib.resources import files
 from pathlib import Path
 
@@ -66,8 +67,31 @@ def test_looking_around_imports_nothing_heavy(code):
 
 def test_the_package_offers_its_headline_names_and_every_room():
     rooms = {path.parent.name for path in SOURCES.glob("*/__init__.py")} | {"exceptions"}
-    rooms -= OLD_ROOMS.keys()
+    rooms -= {*OLD_ROOMS, "serve"}  # serve needs its extra to be imported
+    assert "serve" in dir(zslearn)
     assert set(zslearn.__all__) == HEADLINES | rooms | {"__version__"}
+
+
+def test_all_names_of_the_package_are_there_without_any_extra():
+    """What only an extra brings cannot be imported."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    core = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]}
+    brought = {
+        re.match(r"[\w-]+", line)[0].replace("-", "_")
+        for extra, lines in project["optional-dependencies"].items()
+        for line in lines
+        if extra not in ("test", "docs", "lint")
+    }
+    missing = {"PIL", *brought} - core - {"zslearn"}
+    code = f"""
+import sys
+class Nothing:
+    def find_spec(name, path=None, target=None):
+        if name in {sorted(missing)}:
+            raise ModuleNotFoundError(name, name=name)
+sys.meta_path.insert(0, Nothing)
+from zslearn import *"""
+    assert not modules_after(code) & missing
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
         persistence,
         reproduce,
         scale,
-        serve,
         signatures,
         zero_shot,
     )
+    from zslearn import serve as serve
     from zslearn.autoencoder import SemanticAutoencoder
     from zslearn.datasets import load_animals
     from zslearn.evaluation import evaluate
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from zslearn.signatures import Signatures
     from zslearn.zero_shot import CalibratedStacking, PrototypeRegression, SAEClassifier
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "CalibratedStacking",
@@ -64,7 +64,6 @@ __all__ = [
     "reproduce",
     "save",
     "scale",
-    "serve",
     "signatures",
     "zero_shot",
 ]
@@ -83,8 +82,10 @@ _NAMES = {
 }
 _ROOMS = [name for name in __all__ if name not in _NAMES and name != "__version__"]
 
-_OLD_ROOMS = ["features", "semantics"]  # of one file each, whose names warn
+# Beside them `serve`, which needs its extra to be imported, so that `import *` leaves it out, and
+# the old rooms of one file each, whose names warn.
+_OTHER_ROOMS = ["serve", "features", "semantics"]
 
 __getattr__, __dir__ = lazy_names(
-    __name__, _NAMES | {room: room for room in [*_ROOMS, *_OLD_ROOMS]}
+    __name__, _NAMES | {room: room for room in [*_ROOMS, *_OTHER_ROOMS]}
 )
