@@ -1,9 +1,10 @@
 """Say which figures moved between two results files of `zslearn reproduce`.
 
-    python scripts/compare_results.py BEFORE.jsonl AFTER.jsonl [--points 1]
+    python scripts/compare_results.py BEFORE.jsonl AFTER.jsonl [--points 1] [--write FILE]
 
 Rows are matched by their configuration. Shares are compared in points; times, memory and what a
-clock or the machine makes are left out. Runs that only one file has are counted.
+clock or the machine makes are left out. Runs that only one file has are counted. --write makes one
+file of both: every row of AFTER replaces that of BEFORE, whatever version measured it.
 """
 
 from __future__ import annotations
@@ -24,20 +25,26 @@ def main() -> None:
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
     parser.add_argument("--points", type=float, default=1.0)
+    parser.add_argument("--write", type=Path, help="a new file for the rows of both")
     given = parser.parse_args()
-    before, after = (
-        named(latest(ResultsFile(path).rows())) for path in (given.before, given.after)
-    )
+    old, new = (ResultsFile(path).rows() for path in (given.before, given.after))
+    if given.write:
+        given.write.unlink(missing_ok=True)
+        both = ResultsFile(given.write)
+        with both.held():
+            for row in latest([*old, *new]):
+                both.add(row)
+    before, after = named(latest(old)), named(latest(new))
     moved = compared = 0
     for name in before.keys() & after.keys():
-        for key, old in figures(before[name]).items():
-            new = figures(after[name]).get(key)
-            if new is None:
+        for key, first in figures(before[name]).items():
+            second = figures(after[name]).get(key)
+            if second is None:
                 continue
             compared += 1
-            if abs(new - old) > given.points / 100:
+            if abs(second - first) > given.points / 100:
                 moved += 1
-                print(f"{name}: {key} {old:.3f} before, {new:.3f} after")
+                print(f"{name}: {key} {first:.3f} before, {second:.3f} after")
     only = len(before.keys() - after.keys()), len(after.keys() - before.keys())
     print(f"{compared} figures compared, {moved} moved by more than {given.points:g} points;")
     print(f"{only[0]} runs only before, {only[1]} only after")

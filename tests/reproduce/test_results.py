@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from zslearn.exceptions import InvalidInputError, WriteError
-from zslearn.reproduce import ResultsFile
+from zslearn.reproduce import ResultsFile, Run, make_tables, specification
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "compare_results.py"
 
 
 @pytest.fixture
@@ -115,3 +117,32 @@ def test_a_key_that_is_no_text_is_refused(results):
     results.path.write_text('{"key": ["a"]}\n')
     with pytest.raises(InvalidInputError, match="line 1 is not a result"):
         ResultsFile(results.path)
+
+
+def test_a_row_of_a_new_version_replaces_the_older_one_in_files_and_tables(tmp_path, monkeypatch):
+    """The key holds the version, so both have one of their own; the configuration is the same."""
+    keys, files = [], []
+    for version, runs in (("0.1.0", {"wine": 0.5, "iris": 0.25}), ("1.0.0", {"wine": 0.75})):
+        monkeypatch.setattr(specification, "__version__", version)
+        files.append(ResultsFile(tmp_path / f"{version}.jsonl"))
+        for table, loss in runs.items():
+            run = Run("clustering-tables", "lda", parameters={"table": table, "splits": 2})
+            keys.append(run.key)
+            found = {"status": "ok", "clustering_loss": loss, "series": {"losses": [loss, loss]}}
+            files[-1].add({"key": run.key, **run.configuration(), **found})
+    assert len(set(keys)) == 3
+    both = tmp_path / "both.jsonl"
+    given = [files[0].path, files[1].path, "--write", both]
+    for _ in range(2):  # a second time gives the same file
+        done = subprocess.run([sys.executable, SCRIPT, *given], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        rows = ResultsFile(both).rows()
+        assert {row["parameter_table"]: row["clustering_loss"] for row in rows} == {
+            "wine": 0.75,
+            "iris": 0.25,
+        }
+    (appended,) = make_tables([*files[0].rows(), *files[1].rows()])["clustering-tables"]
+    (written,) = make_tables(rows)["clustering-tables"]
+    assert appended.rows == written.rows
+    assert "0.750" in str(written.rows)
+    assert "0.500" not in str(written.rows)

@@ -1,6 +1,9 @@
 """Other signatures and other features of the animals: rows, tables, and what they are made of."""
 
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from zslearn.datasets import load_animals
 from zslearn.exceptions import InvalidInputError
 from zslearn.reproduce import DataSource, Run, load_experiments, make_tables
 from zslearn.reproduce.experiments import auto, deep, pictures, words
+from zslearn.reproduce.sources import vectors_kept
 
 ROOT = Path(__file__).parents[2]
 
@@ -124,3 +128,37 @@ def test_rules_are_compared_on_draws_of_their_own():
     assert table.cell("prototype regression", "animals") == ".400"
     assert table.cell("plain leader", "worst on the animals") == "-20.0"
     assert table.cell("best member, which nobody knows", "animals") == ".400"
+
+
+def test_vectors_are_made_once_for_all_processes_and_starts(tmp_path):
+    """Six processes ask for the same vectors; the folder says how often they were made."""
+    code = f"""
+import time, numpy as np
+from pathlib import Path
+from types import SimpleNamespace
+from zslearn.reproduce.sources import vectors_kept
+def make():
+    with open({str(tmp_path / "made")!r}, "a") as file:
+        file.write("once ")
+    time.sleep(0.5)
+    return np.arange(6, dtype=np.float32).reshape(2, 3)
+encoder = SimpleNamespace(identity="encoder")
+got = vectors_kept({str(tmp_path / "kept")!r}, encoder, ["a", "b"], make)
+assert got.dtype == np.float32 and got.tolist() == [[0, 1, 2], [3, 4, 5]], got
+"""
+    started = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(6)]
+    assert [one.wait() for one in started] == [0] * 6
+    assert (tmp_path / "made").read_text() == "once "
+
+
+def test_vectors_of_another_encoder_or_of_other_texts_are_others(tmp_path):
+    made = []
+
+    def kept(identity, told):
+        encoder = SimpleNamespace(identity=identity)
+        return vectors_kept(str(tmp_path / "kept"), encoder, told, lambda: [len(made)])
+
+    for identity, told in (("one", ["a"]), ("two", ["a"]), ("one", ["b"]), ("one", ["a"])):
+        made.append(kept(identity, told).tolist())
+    assert made == [[0], [1], [2], [0]]
+    assert vectors_kept("", None, ["a"], lambda: [9]).tolist() == [9]

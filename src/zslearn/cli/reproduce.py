@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from zslearn.reproduce.plots import Plot
 
 RESULTS = "results.jsonl"
+ENCODED = "encoded"  # vectors of texts and pictures, which may be deleted
 MOST_JOBS = 4  # each process holds a data set
 EPILOG = """\b
 Examples:
@@ -78,7 +80,7 @@ def reproduce(
     from zslearn.reproduce import ResultsFile, plan, run_experiments
 
     results = ResultsFile(folder / RESULTS)
-    runs = plan(chosen, sources)
+    runs = plan(chosen, [replace(source, kept=str(folder / ENCODED)) for source in sources])
     if not runs:
         raise click.ClickException("nothing to run: what was asked for needs data, see above.")
     done = sum(results.find(run.key) is not None for run in runs)
@@ -97,8 +99,6 @@ def reproduce(
 
 
 def _chosen(names: tuple[str, ...], options: dict[str, Any]) -> list[Experiment]:
-    from dataclasses import replace
-
     from zslearn.reproduce import choose_experiments
 
     chosen = choose_experiments(names, names_in(options["methods"]), quick=options["quick"])

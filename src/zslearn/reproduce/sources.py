@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from zslearn import __version__
+from zslearn._files import locked, replacing
 from zslearn.datasets import ClassSplit, ZeroShotDataset, open_dataset
 from zslearn.datasets.animals import load_animals
 from zslearn.datasets.awa import feature_folders
@@ -44,6 +48,9 @@ class DataSource:
         What it holds.
     files : tuple of str
         Files whose content is its identity.
+    kept : str
+        Folder where vectors of its texts or pictures are kept, so that they are encoded once for
+        all experiments and processes; empty for nowhere.
     """
 
     dataset: str
@@ -53,6 +60,7 @@ class DataSource:
     splits: tuple[str, ...] = ()
     semantics: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    kept: str = ""
 
     @property
     def identity(self) -> str:
@@ -62,7 +70,7 @@ class DataSource:
     def load(self) -> ZeroShotDataset:
         """Open the data set with its features; the last one opened stays in memory."""
         if self.group == "texts":
-            return encoded_texts(self.path)
+            return encoded_texts(self.path, self.kept)
         return _opened(self.path, self.features)
 
 
@@ -330,13 +338,15 @@ def _hash_of(paths: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=1)
-def encoded_texts(path: str) -> ZeroShotDataset:
+def encoded_texts(path: str, kept: str = "") -> ZeroShotDataset:
     """Encode a table of texts, and the names and descriptions of their classes.
 
     Parameters
     ----------
     path : str
         CSV with the columns text and label.
+    kept : str, optional
+        As in `DataSource`.
 
     Returns
     -------
@@ -348,31 +358,72 @@ def encoded_texts(path: str) -> ZeroShotDataset:
     from zslearn.encoders import TextEncoder
 
     file, encoder = Path(path), TextEncoder()
+
+    def encoded(texts: list[str]) -> NDArray[Any]:
+        return vectors_kept(kept, encoder, texts, lambda: encoder.transform(texts))
+
     table = read_table(path, text=("text", "label"))
     labels = np.array(table.texts(table.position("label")))
-    kept = np.flatnonzero(labels != NO_CLASS)
-    labels = labels[kept]
+    rows = np.flatnonzero(labels != NO_CLASS)
+    labels = labels[rows]
     classes = np.unique(labels)
-    named = encoder.transform([_words(name) for name in classes.tolist()])
+    named = encoded([_words(name) for name in classes.tolist()])
     semantics = {"names": Signatures(classes, named)}
     described = file.with_name(f"{file.stem}_classes.csv")
     if described.is_file():
-        rows = read_table(described, text=("class", "description"))
-        names, told = (rows.texts(rows.position(c)) for c in ("class", "description"))
-        sentences = dict(zip(names, encoder.transform(told), strict=True))
+        sentenced = read_table(described, text=("class", "description"))
+        names, told = (sentenced.texts(sentenced.position(c)) for c in ("class", "description"))
+        sentences = dict(zip(names, encoded(told), strict=True))
         both = named + np.array([sentences[name] for name in classes.tolist()])
         semantics["names and descriptions"] = Signatures(classes, both / 2)
     foreign, extra = file.with_name(f"{file.stem}_out_of_scope.csv"), dict[str, Any]()
     if foreign.is_file():
         others = read_table(foreign, text=("text",))
-        extra["out_of_scope"] = encoder.transform(others.texts(others.position("text")))
+        extra["out_of_scope"] = encoded(others.texts(others.position("text")))
     unseen = classes[::4]
     split = ClassSplit(np.setdiff1d(classes, unseen), unseen)
     texts = table.texts(table.position("text"))
-    X = encoder.transform([texts[row] for row in kept])
+    X = encoded([texts[row] for row in rows])
     return ZeroShotDataset(
         file.stem, X, labels, semantics, {"even": split}, features="minilm", extra=extra
     )
+
+
+def vectors_kept(
+    folder: str, encoder: Any, told: Sequence[Any], make: Callable[[], Any]
+) -> NDArray[Any]:
+    """Return vectors that a folder keeps; what is not there is made and kept.
+
+    Parameters
+    ----------
+    folder : str
+        Where; empty for nowhere, so that they are made.
+    encoder : Encoder
+        What they are made by.
+    told : sequence
+        What they are made of, in words.
+    make : callable
+        Makes them; while another process does, this one waits for it.
+
+    Returns
+    -------
+    ndarray
+    """
+    if not folder:
+        return np.asarray(make())
+    whole = repr([encoder.identity, *told, __version__])
+    name = hashlib.sha256(whole.encode()).hexdigest()[:20]
+    path = Path(folder) / f"{name}.npy"
+    path.parent.mkdir(exist_ok=True)
+    while not path.exists():
+        with locked(path.with_suffix(".lock")) as mine:
+            if mine is None:
+                sleep(0.2)
+            elif not path.exists():
+                vectors = make()
+                with replacing(path) as file:
+                    np.save(file, vectors)
+    return np.asarray(np.load(path))
 
 
 def _words(name: str) -> str:

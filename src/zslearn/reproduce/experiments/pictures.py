@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zslearn.datasets import ZeroShotDataset, load_animals
 from zslearn.encoders import ImageEncoder, Sample, build_store, find_pictures
 from zslearn.evaluation import ConventionalProtocol, evaluate
 from zslearn.reproduce.experiments.class_splits import accuracies, class_split, interval
+from zslearn.reproduce.sources import DataSource, vectors_kept
 from zslearn.reproduce.specification import RANDOM, Run
 from zslearn.reproduce.tables import Row, Table, failures, method_title, select, short
 
@@ -25,16 +27,18 @@ METHODS = ("prototype-regression", "sae", "rrzsl", "eszsl")
 
 def measure(run: Run) -> dict[str, Any]:
     """Measure a method on one kind of features of the same photographs."""
-    data = _features(run.data.path, run.parameters["views"], run.parameters["per_class"])
+    data = _features(run.data, run.parameters["views"], run.parameters["per_class"])
     split = class_split(data, run.split)
     return evaluate(data, run.method, ConventionalProtocol(split)).as_dict()
 
 
-@lru_cache(maxsize=2)
-def _features(folder: str, views: str, per_class: int) -> ZeroShotDataset:
+# As many as an experiment has: its runs take them in turn.
+@lru_cache(maxsize=8)
+def _features(source: DataSource, views: str, per_class: int) -> ZeroShotDataset:
     """Return the animals with one kind of features, of some photographs of each class."""
-    animals, pictures = load_animals(), _photographs(Path(folder), per_class)
-    with np.load(Path(folder) / "animals28_effnet_lite2.npz", allow_pickle=False) as file:
+    folder = Path(source.path)
+    animals, pictures = load_animals(), _photographs(folder, per_class)
+    with np.load(folder / "animals28_effnet_lite2.npz", allow_pickle=False) as file:
         names = [str(name).rpartition("/")[2] for name in file["image_files"]]
     row_of = {
         f"{label}/{name}": i for i, (label, name) in enumerate(zip(animals.y, names, strict=True))
@@ -44,9 +48,14 @@ def _features(folder: str, views: str, per_class: int) -> ZeroShotDataset:
     some = replace(animals, X=X, y=animals.y[rows], image_files=None)
     if views == SHIPPED:
         return some
-    with tempfile.TemporaryDirectory(prefix="zslearn-pictures-") as place:
-        made = build_store(pictures, Path(place) / "store", ImageEncoder(views=views))
-        return replace(some, X=np.array(made.X))
+    encoder = ImageEncoder(views=views)
+
+    def encoded() -> NDArray[Any]:
+        with tempfile.TemporaryDirectory(prefix="zslearn-pictures-") as place:
+            return np.array(build_store(pictures, Path(place) / "store", encoder).X)
+
+    told = [source.identity, *(picture.name for picture in pictures)]
+    return replace(some, X=vectors_kept(source.kept, encoder, told, encoded))
 
 
 def _photographs(folder: Path, per_class: int) -> list[Sample]:
