@@ -128,7 +128,8 @@ def test_a_row_of_a_new_version_replaces_the_older_one_in_files_and_tables(tmp_p
         for table, loss in runs.items():
             run = Run("clustering-tables", "lda", parameters={"table": table, "splits": 2})
             keys.append(run.key)
-            found = {"status": "ok", "clustering_loss": loss, "series": {"losses": [loss, loss]}}
+            found = {"clustering_loss": loss, "adjusted_rand_index": 0.5}
+            found |= {"status": "ok", "series": {"losses": [loss, loss]}}
             files[-1].add({"key": run.key, **run.configuration(), **found})
     assert len(set(keys)) == 3
     both = tmp_path / "both.jsonl"
