@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import traceback
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -21,6 +21,7 @@ from zslearn.exceptions import WriteError, ZslearnError
 from zslearn.serve.classes import OPERATIONS as CLASS_OPERATIONS
 from zslearn.serve.connections import Disconnected
 from zslearn.serve.metrics import log_request
+from zslearn.serve.models import VERSION
 from zslearn.serve.openapi import DOCS
 from zslearn.serve.responses import HEADER_LENGTH, RequestError, error_response
 from zslearn.serve.routes import INFERENCE, OPERATIONS
@@ -154,6 +155,7 @@ def create_app(settings: ServerSettings, *, routes: Sequence[BaseRoute] = ()) ->
             Middleware(AccessMiddleware, observe=observe),
             *_cross_origin(settings),
             Middleware(SecurityMiddleware, settings=settings),
+            Middleware(_DirectMiddleware, known=_inference(settings.models)),
         ],
         lifespan=lifespan,
     )
@@ -176,6 +178,43 @@ def _cross_origin(settings: ServerSettings) -> list[Middleware]:
             expose_headers=[HEADER_LENGTH],
         )
     ]
+
+
+class _DirectMiddleware:
+    """Leads inference to its endpoint without the search for a route: most requests ask for it.
+
+    Parameters
+    ----------
+    app : ASGI application
+        All routes.
+    known : mapping of path to facts
+        What the scope of a request lacks, as its route would give it.
+    """
+
+    def __init__(self, app: ASGIApp, known: Mapping[str, Mapping[str, Any]]) -> None:
+        self._app, self._known = app, known
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or let the routes do it."""
+        facts = self._known.get(scope["path"]) if scope.get("method") == "POST" else None
+        if facts is None:
+            await self._app(scope, receive, send)
+            return
+        scope.update(facts)
+        await facts["endpoint"](scope, receive, send)
+
+
+def _inference(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return what belongs to the scope of each address of inference."""
+    return {
+        one.path.format(**params): {
+            "route": one.route(),
+            "endpoint": one.endpoint,
+            "path_params": params,
+        }
+        for one in INFERENCE
+        for params in ({"name": name, "version": VERSION} for name in names)
+    }
 
 
 class _Application(Starlette):

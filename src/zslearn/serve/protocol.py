@@ -296,10 +296,16 @@ def _fast_numbers(data: Any) -> NDArray[np.float64]:
 
 def _count_lists(value: Any) -> int:
     """Return how many lists a text must have had at least."""
-    if isinstance(value, np.ndarray):
-        return 1 + (len(value) if value.ndim > 1 else 0)
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return isinstance(value, list) + sum(map(_count_lists, parts))
+    n, waiting = 0, [value]
+    for part in waiting:  # which grows meanwhile
+        if type(part) is dict:
+            waiting += part.values()
+        elif type(part) is list:
+            n += 1
+            waiting += part
+        elif type(part) is np.ndarray:
+            n += 1 + (len(part) if part.ndim > 1 else 0)
+    return n
 
 
 class Tensor(NamedTuple):

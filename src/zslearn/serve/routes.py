@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 from zslearn import __version__
 from zslearn.exceptions import ZslearnError
 from zslearn.serve.changes import ChangedModel
+from zslearn.serve.connections import WHOLE
 from zslearn.serve.inference import Answer, Options, Parameters, infer
 from zslearn.serve.metrics import CONTENT_TYPE
 from zslearn.serve.models import VERSION, ServedModel
@@ -142,7 +143,7 @@ class InferEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer."""
-        await send_message(await infer_request(scope, receive), send)
+        await send_message(await infer_request(scope, receive), send, whole=WHOLE in scope)
 
 
 async def infer_request(scope: Scope, receive: Receive) -> Message:
