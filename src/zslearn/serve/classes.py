@@ -12,11 +12,10 @@ from starlette.responses import Response
 
 from zslearn.encoders import describe_classes, read_phrase
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
-from zslearn.serve.changes import unknown_class
-from zslearn.serve.models import ServedModel
+from zslearn.serve.changes import ServedModel, unknown_class
+from zslearn.serve.inference import Rows, Texts, given_rows, read_given
 from zslearn.serve.openapi import JSON, TEXT, Operation, Schema, convert_body
 from zslearn.serve.responses import RequestError, json_response, read_json, refuse
-from zslearn.serve.samples import Rows, Texts, given_rows, read_given
 from zslearn.serve.settings import Limits
 from zslearn.serve.state import ModelSlot, read_request, server_of
 from zslearn.signatures import Signatures

@@ -12,11 +12,20 @@ from starlette.types import Receive, Scope, Send
 
 from zslearn import __version__
 from zslearn.exceptions import ZslearnError
-from zslearn.serve.changes import ChangedModel
+from zslearn.serve.changes import VERSION, ChangedModel, ServedModel
 from zslearn.serve.connections import WHOLE
-from zslearn.serve.inference import Answer, Options, Parameters, infer
+from zslearn.serve.inference import (
+    Answer,
+    Options,
+    Parameters,
+    Rows,
+    Texts,
+    given_rows,
+    infer,
+    read_given,
+    ready_rows,
+)
 from zslearn.serve.metrics import CONTENT_TYPE
-from zslearn.serve.models import VERSION, ServedModel
 from zslearn.serve.openapi import JSON, TEXT, Operation, Schema, read_body
 from zslearn.serve.protocol import InferRequest, Message, decode_request
 from zslearn.serve.responses import (
@@ -26,7 +35,6 @@ from zslearn.serve.responses import (
     refuse,
     send_message,
 )
-from zslearn.serve.samples import Rows, Texts, given_rows, read_given, ready_rows
 from zslearn.serve.settings import Limits
 from zslearn.serve.state import (
     ModelShelf,

@@ -11,10 +11,9 @@ from starlette.types import Receive, Scope
 
 from zslearn._files import first_line
 from zslearn.exceptions import ZslearnError, did_you_mean
-from zslearn.serve.changes import ChangedModel
+from zslearn.serve.changes import VERSION, ChangedModel, ServedModel, open_model
 from zslearn.serve.connections import WHOLE, decompress, read_body
 from zslearn.serve.metrics import ServerMetrics
-from zslearn.serve.models import VERSION, ServedModel, open_model
 from zslearn.serve.responses import RequestError
 from zslearn.serve.settings import ServerSettings, changes_path
 from zslearn.serve.work import WorkPool

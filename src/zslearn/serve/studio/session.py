@@ -30,8 +30,7 @@ from zslearn.serve.responses import RequestError, refuse, write_json
 from zslearn.serve.settings import Limits
 from zslearn.serve.studio.board import Answers, Board, count_answers
 from zslearn.serve.studio.charts import make_map, pack
-from zslearn.serve.studio.collection import Collection, Thumbnails
-from zslearn.serve.studio.drops import Drops
+from zslearn.serve.studio.collection import Collection, Drops, Thumbnails
 from zslearn.serve.studio.edits import Edit, replayed
 from zslearn.serve.studio.methods import Fitted, Methods
 from zslearn.serve.studio.state import BoardClass, Example, State, begin
