@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from msgspec import Meta, Struct
@@ -211,16 +211,7 @@ def _decoded(item: bytes) -> bytes:
 
 
 class Parameters(Struct, kw_only=True):
-    """The parameters of a request, as clients send them."""
-
-    candidates: str | list[str | int] = "all"
-    top_k: Annotated[int, Meta(ge=1)] | None = None
-    bias: Annotated[float, Meta(ge=-1e30, le=1e30)] = 0.0
-    reject: bool = False
-
-
-class Options(NamedTuple):
-    """The parameters of a request.
+    """The parameters of a request; unknown ones belong to others and are ignored.
 
     Attributes
     ----------
@@ -234,37 +225,29 @@ class Options(NamedTuple):
         Whether samples that probably belong to no candidate are called so.
     """
 
-    candidates: str | Sequence[str] = "all"
-    top_k: int | None = None
-    bias: float = 0.0
+    candidates: str | list[str | int] = "all"
+    top_k: Annotated[int, Meta(ge=1)] | None = None
+    bias: Annotated[float, Meta(ge=-1e30, le=1e30)] = 0.0
     reject: bool = False
 
-    @classmethod
-    def of(cls, given: Parameters | Mapping[str, Any]) -> Options:
-        """Read the parameters of a request; unknown ones belong to others and are ignored."""
-        if not given:
-            return DEFAULT_OPTIONS
-        one = given if isinstance(given, Parameters) else convert_body(given, Parameters)
-        return cls(_candidates(one.candidates), one.top_k, one.bias, one.reject)
+    @property
+    def allowed(self) -> str | list[str]:
+        """What `candidates` are: "all", "seen", "unseen", or names."""
+        value: Any = self.candidates
+        if isinstance(value, str):
+            if value in ("all", "seen", "unseen"):
+                return value
+            # Some clients send plain values only; they write the list as text.
+            value = read_json(value.encode()) if value[:1] == "[" else None
+        if not isinstance(value, list) or not all(isinstance(name, str | int) for name in value):
+            raise refuse(
+                "candidates must be 'all', 'seen', 'unseen' or a list of class names; got "
+                f"{self.candidates!r:.80}."
+            )
+        return [str(name) for name in value]
 
 
-DEFAULT_OPTIONS = Options()
-
-
-def _candidates(value: str | list[str | int]) -> str | list[str]:
-    if isinstance(value, str):
-        if value in ("all", "seen", "unseen"):
-            return value
-        # Some clients send plain values only; they write the list as text.
-        named = read_json(value.encode()) if value[:1] == "[" else None
-    else:
-        named = value
-    if not isinstance(named, list) or not all(isinstance(n, str | int) for n in named):
-        raise refuse(
-            "candidates must be 'all', 'seen', 'unseen' or a list of class names; got "
-            f"{value!r:.80}."
-        )
-    return [str(name) for name in named]
+NO_PARAMETERS = Parameters()
 
 
 # Reasons are computed sample by sample.
@@ -280,18 +263,18 @@ class Answer:
         The model.
     X : ndarray of shape (n_samples, n_features)
         Samples as the classifier takes them.
-    options : Options
-        The parameters of the request.
+    wanted : Parameters
+        Of the request.
     limits : Limits
         No part may have more bytes than a decompressed request.
     """
 
-    def __init__(self, model: ServedModel, X: Any, options: Options, limits: Limits) -> None:
+    def __init__(self, model: ServedModel, X: Any, wanted: Parameters, limits: Limits) -> None:
         self._model, self._X, self._limits = model, X, limits
-        self._bias, self._reject = options.bias, options.reject
-        self.recognizer = _allowed(model, options.candidates)
-        self.k = min(options.top_k or 1, len(self.recognizer))
-        self.several = options.top_k is not None
+        self._bias, self._reject = wanted.bias, wanted.reject
+        self.recognizer = _allowed(model, wanted.allowed)
+        self.k = min(wanted.top_k or 1, len(self.recognizer))
+        self.several = wanted.top_k is not None
 
     @cached_property
     def all_scores(self) -> NDArray[Any]:
@@ -446,7 +429,9 @@ def infer(model: ServedModel, request: InferRequest, limits: Limits) -> Message:
     Message
     """
     X = ready_rows(model, tensor_rows(model, request.inputs, limits))
-    answer = Answer(model, X, Options.of(request.parameters), limits)
+    given = request.parameters
+    parameters = convert_body(given, Parameters) if given else NO_PARAMETERS
+    answer = Answer(model, X, parameters, limits)
     wanted = request.outputs or DEFAULT_OUTPUTS[request.binary]
     # Reasons first: they decide which dimensions are named.
     found = {one.name: _output(answer, one) for one in sorted(wanted, key=_names_last)}

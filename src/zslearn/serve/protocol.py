@@ -11,10 +11,10 @@ import math
 import struct
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from zslearn.serve.responses import read_json, refuse, write_json
@@ -315,8 +315,7 @@ class Tensor(NamedTuple):
     array: NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """An output that the client asks for.
 
     Attributes
@@ -334,8 +333,7 @@ class Wanted:
     classification: int = 0
 
 
-@dataclass(frozen=True)
-class InferRequest:
+class InferRequest(Struct, frozen=True):
     """What a client sends to be inferred.
 
     Attributes
@@ -359,8 +357,7 @@ class InferRequest:
     binary: bool = False
 
 
-@dataclass(frozen=True)
-class Message:
+class Message(Struct, frozen=True):
     """A body and, if raw tensors follow its JSON, the length of the JSON."""
 
     body: bytes

@@ -16,7 +16,6 @@ from zslearn.serve.changes import VERSION, ChangedModel, ServedModel
 from zslearn.serve.connections import WHOLE
 from zslearn.serve.inference import (
     Answer,
-    Options,
     Parameters,
     Rows,
     Texts,
@@ -261,8 +260,7 @@ def answered(
     """Return the answers to rows, texts or pictures."""
     model = slot.model()
     X = ready_rows(model, given_rows(wanted, pictures, model, limits))
-    options = Options.of(wanted)
-    answer = Answer(model, X, options, limits)
+    answer = Answer(model, X, wanted, limits)
     names, scores = (part.tolist() for part in answer.ranking)
     likely = answer.probabilities().tolist()
     found = [
@@ -275,7 +273,7 @@ def answered(
     answers: list[dict[str, Any]] = [
         best[0] | ({"best": best} if len(best) > 1 else {}) for best in found
     ]
-    if options.reject:
+    if wanted.reject:
         for one, rejected in zip(answers, answer.rejected().tolist(), strict=True):
             one["rejected"] = rejected
     if len(answers) == 1 if wanted.explain is None else wanted.explain:

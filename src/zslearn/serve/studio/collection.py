@@ -8,7 +8,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
@@ -315,22 +315,23 @@ class Thumbnails:
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
-        self.small = lru_cache(KEPT)(self._small)
+        self.small = lru_cache(KEPT)(partial(self.picture, side=THUMBNAIL))
 
-    def picture(self, number: int, side: int) -> bytes:
+    def picture(self, number: int, side: int = PICTURE) -> bytes:
         """Return the picture of a sample as a JPEG file, at most `side` high and wide."""
         if not 0 <= number < self._collection.n:
             raise RequestError(404, f"there is no sample {number}.")
         if self._collection.picture is None:
             raise RequestError(404, f"{self._collection.name} has no pictures.")
-        pixels = self._collection.picture(number, side)
-        height, width = pixels.shape[:2]
-        factor = min(1.0, side / max(height, width))
-        size = max(1, round(height * factor)), max(1, round(width * factor))
-        return encode_picture(scaled(pixels, size))
+        return shrunk(self._collection.picture(number, side), side)
 
-    def _small(self, number: int) -> bytes:
-        return self.picture(number, THUMBNAIL)
+
+def shrunk(pixels: Pixels, side: int) -> bytes:
+    """Return a picture as a JPEG file, at most `side` high and wide."""
+    height, width = pixels.shape[:2]
+    factor = min(1.0, side / max(height, width))
+    size = max(1, round(height * factor)), max(1, round(width * factor))
+    return encode_picture(scaled(pixels, size))
 
 
 # How many are remembered; an example is kept in the project.
@@ -372,7 +373,8 @@ class Drops:
         self._check("image", "a picture")
         name = title.strip()[:MOST_TITLE] or "picture"
         pixels = decode_rgb(content, repr(name), formats=FORMATS, max_pixels=limits.pixels)
-        return self._keep(name, _small(pixels), self._encoder.encode_batch([pixels])[0])
+        face = f"data:image/jpeg;base64,{base64.b64encode(shrunk(pixels, THUMBNAIL)).decode()}"
+        return self._keep(name, face, self._encoder.encode_batch([pixels])[0])
 
     def add_text(self, text: str) -> Drop:
         """Take a text."""
@@ -424,12 +426,3 @@ class Drops:
         while len(self._kept) > MOST:
             self._kept.popitem(last=False)
         return drop
-
-
-def _small(pixels: Pixels) -> str:
-    """Return a small picture as a data URI."""
-    height, width = pixels.shape[:2]
-    factor = min(1.0, THUMBNAIL / max(height, width))
-    size = max(1, round(height * factor)), max(1, round(width * factor))
-    content = base64.b64encode(encode_picture(scaled(pixels, size))).decode()
-    return f"data:image/jpeg;base64,{content}"

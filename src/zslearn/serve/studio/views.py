@@ -440,8 +440,7 @@ def dimensions_of(session: Session) -> list[dict[str, Any]]:
     """Return the dimensions, each with its range over the training classes."""
     table, groups = session.collection.signatures, session.collection.groups
     low, high = session.ranges()
-    known = [one for one in session.start.described.values() if one.seen]
-    known = known or list(session.start.described.values())
+    known = session.start.known
     rows = np.stack([one.row for one in known])
     names = [_at_ends(known, column) for column in rows.T]
     between = np.any((rows > low) & (rows < high), axis=0).tolist()
