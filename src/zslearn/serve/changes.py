@@ -98,8 +98,6 @@ class ServedModel:
         Every class that can be answered, with the changes made since the model was saved.
     n_features : int
         Length of a sample.
-    columns : tuple of str
-        Names of the features, if the model knows them.
     classifier : ZeroShotClassifier or None
         What the recognizer was made of, if it learns from single samples.
     encoder : LazyEncoder or None
@@ -112,7 +110,6 @@ class ServedModel:
     method: str
     recognizer: Recognizer
     n_features: int
-    columns: tuple[str, ...] = ()
     classifier: Any = None
     encoder: LazyEncoder | None = None
     prepare: Callable[[NDArray[Any]], NDArray[Any]] | None = None
@@ -188,7 +185,6 @@ def open_model(name: str, path: Path) -> ServedModel:
         type(classifier).__name__,
         classifier.recognizer(),
         int(whole.n_features_in_),
-        tuple(getattr(whole, "feature_columns_", ())),
         classifier if learns_from_examples(classifier) else None,
         None if identity is None else LazyEncoder(identity),
         partial(features_of, whole) if steps_before(whole) else None,

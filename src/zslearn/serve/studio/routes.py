@@ -341,8 +341,7 @@ def answered(session: Session, view: View, edit: Edit | None) -> bytes:
     if one is not None:
         said["warnings"] = cautions(session, view, one)
         said["nearest"] = nearest(session, view, one)
-    changed = edit is None or edit.changes_state
-    return views.answers_of(session, view, edit=said, state_changed=changed)
+    return views.answers_of(session, view, edit=said)
 
 
 def packed(content: bytes) -> Response:

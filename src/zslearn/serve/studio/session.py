@@ -356,15 +356,6 @@ class Session:
         rows = np.stack([one.row for one in self.start.known])
         return rows.min(axis=0), rows.max(axis=0)
 
-    def gaps(self) -> tuple[float, float]:
-        """Return the biases between which answers change sides."""
-        board = self.board()
-        if board.seen.all() or not board.seen.any():
-            return 0.0, 0.0
-        gap = board.scores[:, board.seen].max(axis=1) - board.scores[:, ~board.seen].max(axis=1)
-        low, high = np.quantile(gap, [0.001, 0.999])
-        return min(float(low), 0.0), max(float(high), 0.0)
-
     def encoded_range(self) -> list[list[float]]:
         """Return between which values the encoded semantics of most samples lie."""
         state = self.view.state
