@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from tests.serve.process import running_server
+from zslearn.serve.connections import _line
 
 HOST = b"host: localhost\r\n"
 LIVE = b"GET /v2/health/live HTTP/1.1\r\n" + HOST + b"\r\n"
@@ -138,3 +139,43 @@ def test_an_upgrade_is_not_made(server):
     head = b"POST /predict HTTP/1.1\r\n" + upgrade + b"content-length: 2\r\n\r\n{}"
     [body] = bodies(talk(server, head))
     assert "Upgrade" in body["error"]
+
+
+def test_an_answer_sent_whole_is_that_sent_in_parts(server, data):
+    row = data.X[0].tolist()
+    tensor = {"name": "features", "shape": [1, len(row)], "datatype": "FP64", "data": row}
+    body = json.dumps({"inputs": [tensor]}).encode()
+    length = b"content-length: %d\r\n" % len(body)
+    asked = [
+        b"POST /v2/models/made%s/infer HTTP/1.1\r\n" % version
+        + HOST
+        + more
+        + length
+        + b"\r\n"
+        + body
+        for version in (b"", b"/versions/1")
+        for more in (b"", LAST)
+    ]
+    # One that closes the connection goes through uvicorn's own parts.
+    answers = [
+        part
+        for kept, last in (asked[:2], asked[2:])
+        for part in talk(server, kept, last).split(b"HTTP/1.1 ")[1:]
+    ]
+    heads = [
+        {
+            line
+            for line in answer.partition(b"\r\n\r\n")[0].split(b"\r\n")
+            if not line.startswith((b"date: ", b"connection: "))
+        }
+        for answer in answers
+    ]
+    assert len(answers) == 4
+    assert all(head == heads[0] for head in heads)
+    assert b"x-content-type-options: nosniff" in heads[0]
+    assert len({answer.partition(b"\r\n\r\n")[2] for answer in answers}) == 1
+
+
+def test_a_header_that_would_end_the_head_is_not_sent():
+    with pytest.raises(ValueError, match="a header cannot hold"):
+        _line(b"x-name", b"a\r\nset-cookie: b")

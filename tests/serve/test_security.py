@@ -2,7 +2,7 @@ import pytest
 
 from zslearn.exceptions import InvalidInputError
 from zslearn.serve import Limits, ServerSettings
-from zslearn.serve.security import allowed_hosts
+from zslearn.serve.application import allowed_hosts
 
 KEY = "0123456789abcdef-key"
 INFER = "/v2/models/made/infer"

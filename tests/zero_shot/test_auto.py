@@ -18,7 +18,7 @@ from zslearn.estimator_checks import parametrize_with_zero_shot_checks
 from zslearn.exceptions import InvalidInputError, ZslearnWarning
 from zslearn.persistence import load, save
 from zslearn.persistence.model import Decoder
-from zslearn.serve.models import learns_from_examples
+from zslearn.serve.changes import learns_from_examples
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import (
     AutoZeroShotClassifier,

@@ -12,11 +12,10 @@ from starlette.responses import Response
 
 from zslearn.encoders import describe_classes, read_phrase
 from zslearn.exceptions import InvalidInputError, InvalidTypeError
-from zslearn.serve.changes import unknown_class
-from zslearn.serve.models import ServedModel
+from zslearn.serve.changes import ServedModel, unknown_class
+from zslearn.serve.inference import Rows, Texts, given_rows, read_given
 from zslearn.serve.openapi import JSON, TEXT, Operation, Schema, convert_body
 from zslearn.serve.responses import RequestError, json_response, read_json, refuse
-from zslearn.serve.samples import Rows, Texts, given_rows, read_given
 from zslearn.serve.settings import Limits
 from zslearn.serve.state import ModelSlot, read_request, server_of
 from zslearn.signatures import Signatures
@@ -165,42 +164,39 @@ async def get_class(request: Request) -> Response:
 
 async def put_class(request: Request) -> Response:
     """Add a class, 201, or give it another signature, 200; the next request can answer it."""
-    server = server_of(request)
-    slot = server.shelf.slot(request.path_params["name"])
-    _check_writable(request)
+    place = _to_change(request)
     body = await read_request(request)
-    facts = await server.pool.run(put, slot, request.path_params["class_name"], body)
+    facts = await server_of(request).pool.run(put, *place, body)
     return json_response(facts, 201 if facts["created"] else 200)
 
 
 async def delete_class(request: Request) -> Response:
     """Remove a class."""
-    server = server_of(request)
-    slot = server.shelf.slot(request.path_params["name"])
-    _check_writable(request)
-    await server.pool.run(remove, slot, request.path_params["class_name"])
+    await server_of(request).pool.run(remove, *_to_change(request))
     return Response(status_code=204)
 
 
 async def post_examples(request: Request) -> Response:
     """Add samples of a class, 201 if it is new; the next request is answered with them."""
-    server = server_of(request)
-    slot = server.shelf.slot(request.path_params["name"])
-    _check_writable(request)
+    place, server = _to_change(request), server_of(request)
     body = await read_request(request)
     given = await read_given(request.headers, body, Examples, Examples)
-    work = teach, slot, request.path_params["class_name"], *given, server.settings.limits
-    facts = await server.pool.run(*work)
+    facts = await server.pool.run(teach, *place, *given, server.settings.limits)
     return json_response(facts, 201 if facts["created"] else 200)
 
 
 async def delete_examples(request: Request) -> Response:
     """Take back the samples that were added of a class."""
-    server = server_of(request)
-    slot = server.shelf.slot(request.path_params["name"])
-    _check_writable(request)
-    await server.pool.run(forget, slot, request.path_params["class_name"])
+    await server_of(request).pool.run(forget, *_to_change(request))
     return Response(status_code=204)
+
+
+def _to_change(request: Request) -> tuple[ModelSlot, str]:
+    """Return the model and the name of the class that a request changes, if it may."""
+    slot = server_of(request).shelf.slot(request.path_params["name"])
+    if server_of(request).settings.read_only:
+        raise RequestError(403, "the classes of this server cannot be changed (--read-only).")
+    return slot, request.path_params["class_name"]
 
 
 def described(slot: ModelSlot) -> dict[str, Any]:
@@ -227,8 +223,10 @@ def described(slot: ModelSlot) -> dict[str, Any]:
 def described_class(slot: ModelSlot, given: str) -> dict[str, Any]:
     """Return the signature of a class."""
     model = slot.model()
-    place = _place(model, model.class_of(given))
-    table, name = model.signatures, model.recognizer.names[place].item()
+    name, names = model.class_of(given), model.recognizer.names.tolist()
+    if name not in names:
+        raise unknown_class(model, name)
+    place, table = names.index(name), model.signatures
     return {
         "name": name,
         "seen": model.recognizer.seen[place],
@@ -274,18 +272,6 @@ def forget(slot: ModelSlot, given: str) -> None:
 def remove(slot: ModelSlot, given: str) -> None:
     """Remove a class."""
     slot.changes().remove(slot.model().class_of(given))
-
-
-def _place(model: ServedModel, name: str | int) -> int:
-    names = model.recognizer.names.tolist()
-    if name not in names:
-        raise unknown_class(model, name)
-    return int(names.index(name))
-
-
-def _check_writable(request: Request) -> None:
-    if server_of(request).settings.read_only:
-        raise RequestError(403, "the classes of this server cannot be changed (--read-only).")
 
 
 CLASS = "/v2/models/{name}/classes/{class_name}"

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 
-from starlette.types import Receive
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from starlette.types import Message, Receive
+from uvicorn.protocols.http.httptools_impl import (
+    HEADER_RE,
+    HEADER_VALUE_RE,
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
-from zslearn.serve.responses import RequestError, refuse, write_json
+from zslearn.serve.responses import BODY, RequestError, refuse, write_json
 from zslearn.serve.settings import Limits
 
 _HEAD = b"HTTP/1.1 "
@@ -36,6 +43,11 @@ class JoinedWrites:
             self._head = data
             self._loop.call_soon(self._send_head)
             return
+        self._send_head()
+        self._transport.write(data)
+
+    def write_whole(self, data: bytes) -> None:
+        """Send a head with all that follows it."""
         self._send_head()
         self._transport.write(data)
 
@@ -197,8 +209,36 @@ LINGER_SECONDS, LINGER_BYTES = 1.0, 2**24
 MOST_HEAD = 2**16
 # Requests that a client may send before it has read the answers to those before.
 MOST_AHEAD = 64
-# Stands in the scope of a request whose body is here to its end.
+# Stands in the scope of a request whose body is here to its end, and may be answered whole.
 WHOLE = "zslearn.whole"
+
+
+class _Cycle(RequestResponseCycle):
+    """One request and its answer, which is one packet where one message has all of it."""
+
+    async def send(self, message: Message) -> None:  # type: ignore[override]
+        """Send a part of an answer."""
+        body = message.get(BODY)
+        if body is None:
+            await super().send(message)  # type: ignore[arg-type]
+        elif self.keep_alive and not (self.flow.write_paused or self.disconnected):
+            self.response_started = self.response_complete = True
+            lines = [_line(*header) for header in self.default_headers + message["headers"]]
+            head = STATUS_LINE[message["status"]] + b"".join(lines) + b"\r\n"
+            self.transport.write_whole(head + body)  # type: ignore[attr-defined]
+            self.message_event.set()
+            self.on_response()
+        else:
+            await super().send(message)  # type: ignore[arg-type]
+            await super().send({"type": "http.response.body", "body": body})
+
+
+@lru_cache(256)
+def _line(name: bytes, value: bytes) -> bytes:
+    """Return the line of a header; most answers have the same."""
+    if HEADER_RE.search(name) or HEADER_VALUE_RE.search(value):
+        raise ValueError(f"a header cannot hold {name!r}: {value!r}.")
+    return name + b": " + value + b"\r\n"
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -257,6 +297,7 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         self._parts = BodyParts()
         super().on_headers_complete()
+        self.cycle.__class__ = _Cycle
         if upgrade:  # what follows would be in the other protocol
             self.cycle.keep_alive = False
 

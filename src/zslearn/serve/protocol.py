@@ -11,10 +11,10 @@ import math
 import struct
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from zslearn.serve.responses import read_json, refuse, write_json
@@ -296,10 +296,16 @@ def _fast_numbers(data: Any) -> NDArray[np.float64]:
 
 def _count_lists(value: Any) -> int:
     """Return how many lists a text must have had at least."""
-    if isinstance(value, np.ndarray):
-        return 1 + (len(value) if value.ndim > 1 else 0)
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return isinstance(value, list) + sum(map(_count_lists, parts))
+    n, waiting = 0, [value]
+    for part in waiting:  # which grows meanwhile
+        if type(part) is dict:
+            waiting += part.values()
+        elif type(part) is list:
+            n += 1
+            waiting += part
+        elif type(part) is np.ndarray:
+            n += 1 + (len(part) if part.ndim > 1 else 0)
+    return n
 
 
 class Tensor(NamedTuple):
@@ -309,8 +315,7 @@ class Tensor(NamedTuple):
     array: NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """An output that the client asks for.
 
     Attributes
@@ -328,8 +333,7 @@ class Wanted:
     classification: int = 0
 
 
-@dataclass(frozen=True)
-class InferRequest:
+class InferRequest(Struct, frozen=True):
     """What a client sends to be inferred.
 
     Attributes
@@ -353,8 +357,7 @@ class InferRequest:
     binary: bool = False
 
 
-@dataclass(frozen=True)
-class Message:
+class Message(Struct, frozen=True):
     """A body and, if raw tensors follow its JSON, the length of the JSON."""
 
     body: bytes

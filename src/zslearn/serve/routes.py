@@ -12,10 +12,19 @@ from starlette.types import Receive, Scope, Send
 
 from zslearn import __version__
 from zslearn.exceptions import ZslearnError
-from zslearn.serve.changes import ChangedModel
-from zslearn.serve.inference import Answer, Options, Parameters, infer
+from zslearn.serve.changes import VERSION, ChangedModel, ServedModel
+from zslearn.serve.connections import WHOLE
+from zslearn.serve.inference import (
+    Answer,
+    Parameters,
+    Rows,
+    Texts,
+    given_rows,
+    infer,
+    read_given,
+    ready_rows,
+)
 from zslearn.serve.metrics import CONTENT_TYPE
-from zslearn.serve.models import VERSION, ServedModel
 from zslearn.serve.openapi import JSON, TEXT, Operation, Schema, read_body
 from zslearn.serve.protocol import InferRequest, Message, decode_request
 from zslearn.serve.responses import (
@@ -25,7 +34,6 @@ from zslearn.serve.responses import (
     refuse,
     send_message,
 )
-from zslearn.serve.samples import Rows, Texts, given_rows, read_given, ready_rows
 from zslearn.serve.settings import Limits
 from zslearn.serve.state import (
     ModelShelf,
@@ -142,7 +150,7 @@ class InferEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer."""
-        await send_message(await infer_request(scope, receive), send)
+        await send_message(await infer_request(scope, receive), send, whole=WHOLE in scope)
 
 
 async def infer_request(scope: Scope, receive: Receive) -> Message:
@@ -252,8 +260,7 @@ def answered(
     """Return the answers to rows, texts or pictures."""
     model = slot.model()
     X = ready_rows(model, given_rows(wanted, pictures, model, limits))
-    options = Options.of(wanted)
-    answer = Answer(model, X, options, limits)
+    answer = Answer(model, X, wanted, limits)
     names, scores = (part.tolist() for part in answer.ranking)
     likely = answer.probabilities().tolist()
     found = [
@@ -266,7 +273,7 @@ def answered(
     answers: list[dict[str, Any]] = [
         best[0] | ({"best": best} if len(best) > 1 else {}) for best in found
     ]
-    if options.reject:
+    if wanted.reject:
         for one, rejected in zip(answers, answer.rejected().tolist(), strict=True):
             one["rejected"] = rejected
     if len(answers) == 1 if wanted.explain is None else wanted.explain:

@@ -11,10 +11,9 @@ from starlette.types import Receive, Scope
 
 from zslearn._files import first_line
 from zslearn.exceptions import ZslearnError, did_you_mean
-from zslearn.serve.changes import ChangedModel
+from zslearn.serve.changes import VERSION, ChangedModel, ServedModel, open_model
 from zslearn.serve.connections import WHOLE, decompress, read_body
 from zslearn.serve.metrics import ServerMetrics
-from zslearn.serve.models import VERSION, ServedModel, open_model
 from zslearn.serve.responses import RequestError
 from zslearn.serve.settings import ServerSettings, changes_path
 from zslearn.serve.work import WorkPool
@@ -48,7 +47,7 @@ class ModelSlot:
 
     def load(self) -> None:
         """Read the file; if it cannot be read, what was served before stays."""
-        self.note_file()
+        self._stamp = self._facts()
         base, before = open_model(self.name, self.path), self._served
         self._served = ChangedModel(base, self._changes, self._limits, read_only=self._read_only)
         if before is not None:
@@ -59,10 +58,6 @@ class ModelSlot:
         served, self._served = self._served, None
         if served is not None:
             served.close()
-
-    def note_file(self) -> None:
-        """Take the file as it is for read."""
-        self._stamp = self._facts()
 
     def is_outdated(self) -> bool:
         """Say whether the file is another one than when it was last read."""

@@ -284,7 +284,9 @@ class Candidates:
         """Return numbers and scores of the k best candidates of each sample, best first."""
         best: Any = None
         for start, parts in self._each_block(X, partial(best_columns, k=k)):
-            places, scores = map(np.concatenate, zip(*parts, strict=True))
+            places, scores = (
+                parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+            )
             # Blocks come in the order of the candidates, so equal scores keep that order.
             places = places + start
             if best is not None:  # the best of those so far and of this block

@@ -1,5 +1,7 @@
+import json
 import shutil
 
+import numpy as np
 import pytest
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
@@ -7,7 +9,20 @@ pytest.importorskip("starlette", reason="the extra serve is not installed")
 from starlette.testclient import TestClient
 
 from zslearn.serve.studio import Source, StudioSettings, make_app, open_studio
-from zslearn.serve.studio.charts import unpack
+
+
+def unpack(content):
+    """Return the head and the arrays of packed bytes."""
+    length = int.from_bytes(content[:4], "little")
+    start = 4 + length
+    head = json.loads(content[4:start])
+    arrays = {}
+    for said in head["arrays"]:
+        dtype = np.dtype(said["dtype"])
+        n = int(np.prod(said["shape"], dtype=int))
+        arrays[said["name"]] = np.frombuffer(content, dtype, n, start).reshape(said["shape"])
+        start += -(-n * dtype.itemsize // 8) * 8
+    return head, arrays
 
 
 class Visitor:

@@ -12,9 +12,9 @@ from http.client import HTTPConnection
 import pytest
 
 from tests.serve.process import Fork
+from tests.serve.studio.conftest import unpack
 from zslearn import __version__
 from zslearn.exceptions import InvalidInputError, MissingFileError, WriteError
-from zslearn.serve.studio.charts import unpack
 from zslearn.serve.studio.opening import open_project
 from zslearn.zero_shot import PrototypeRegression
 

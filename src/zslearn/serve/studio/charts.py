@@ -61,22 +61,6 @@ def pack(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     return b"".join(parts)
 
 
-def unpack(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the head and the arrays of packed bytes."""
-    import orjson
-
-    length = _LENGTH.unpack_from(content)[0]
-    start = _LENGTH.size + length
-    head = orjson.loads(content[_LENGTH.size : start])
-    arrays = {}
-    for said in head["arrays"]:
-        dtype = np.dtype(DTYPES[said["dtype"]])
-        n = int(np.prod(said["shape"], dtype=int))
-        arrays[said["name"]] = np.frombuffer(content, dtype, n, start).reshape(said["shape"])
-        start += -(-n * dtype.itemsize // ALIGNMENT) * ALIGNMENT
-    return head, arrays
-
-
 # Points of a curve that travel to the browser.
 POINTS = 400
 
@@ -119,7 +103,6 @@ def balance_curve(session: Session) -> bytes:
         "seen": now.seen,
         "unseen": now.unseen,
         "h": now.harmonic_mean,
-        "area": curve.area,
     }
     columns = {
         "bias": curve.gammas,

@@ -1,15 +1,18 @@
-"""The samples of a studio: features, labels, and pictures or texts by their number."""
+"""The samples of a studio: features, labels, pictures or texts; and those a visitor brings."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import RandomState
@@ -19,12 +22,16 @@ from sklearn.preprocessing import Normalizer
 
 from zslearn.datasets import ClassSplit, ZeroShotDataset, load_animals, make_shapes
 from zslearn.datasets.shapes import draw, place
-from zslearn.encoders import EncoderIdentity
+from zslearn.encoders import Encoder, EncoderIdentity, encoder_of
 from zslearn.encoders.efficientnet import builtin_identity
-from zslearn.encoders.pictures import Pixels, encode_picture, read_rgb, scaled
+from zslearn.encoders.pictures import Pixels, decode_rgb, encode_picture, read_rgb, scaled
+from zslearn.encoders.samples import text_problem
 from zslearn.evaluation import GeneralizedProtocol
 from zslearn.exceptions import InvalidInputError
-from zslearn.serve.responses import RequestError
+from zslearn.serve.inference import FORMATS, MOST_LETTERS
+from zslearn.serve.responses import RequestError, refuse
+from zslearn.serve.settings import Limits
+from zslearn.serve.studio.state import Example
 from zslearn.signatures import Signatures
 from zslearn.zero_shot.explanation import numbered_dimensions
 
@@ -308,19 +315,114 @@ class Thumbnails:
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
-        self.small = lru_cache(KEPT)(self._small)
+        self.small = lru_cache(KEPT)(partial(self.picture, side=THUMBNAIL))
 
-    def picture(self, number: int, side: int) -> bytes:
+    def picture(self, number: int, side: int = PICTURE) -> bytes:
         """Return the picture of a sample as a JPEG file, at most `side` high and wide."""
         if not 0 <= number < self._collection.n:
             raise RequestError(404, f"there is no sample {number}.")
         if self._collection.picture is None:
             raise RequestError(404, f"{self._collection.name} has no pictures.")
-        pixels = self._collection.picture(number, side)
-        height, width = pixels.shape[:2]
-        factor = min(1.0, side / max(height, width))
-        size = max(1, round(height * factor)), max(1, round(width * factor))
-        return encode_picture(scaled(pixels, size))
+        return shrunk(self._collection.picture(number, side), side)
 
-    def _small(self, number: int) -> bytes:
-        return self.picture(number, THUMBNAIL)
+
+def shrunk(pixels: Pixels, side: int) -> bytes:
+    """Return a picture as a JPEG file, at most `side` high and wide."""
+    height, width = pixels.shape[:2]
+    factor = min(1.0, side / max(height, width))
+    size = max(1, round(height * factor)), max(1, round(width * factor))
+    return encode_picture(scaled(pixels, size))
+
+
+# How many are remembered; an example is kept in the project.
+MOST = 200
+MOST_TITLE = 100
+
+
+class Drop(NamedTuple):
+    """A sample that was brought; the face is a small picture as a data URI, or the text."""
+
+    number: int
+    title: str
+    face: str
+    vector: NDArray[np.float32]
+
+
+class Drops:
+    """What was brought lately.
+
+    Parameters
+    ----------
+    collection : Collection
+        Its encoder made the samples of the studio.
+    """
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+        self._kept: OrderedDict[int, Drop] = OrderedDict()
+        self._numbers = count(1)  # several requests may bring something at a time
+
+    @property
+    def kind(self) -> str | None:
+        """What can be brought, "image" or "text"; None where nobody knows the encoder."""
+        identity = self._collection.encoder
+        return None if identity is None else identity.kind
+
+    def add_picture(self, content: bytes, title: str, limits: Limits) -> Drop:
+        """Take a photograph, the bytes of a JPEG or PNG file."""
+        self._check("image", "a picture")
+        name = title.strip()[:MOST_TITLE] or "picture"
+        pixels = decode_rgb(content, repr(name), formats=FORMATS, max_pixels=limits.pixels)
+        face = f"data:image/jpeg;base64,{base64.b64encode(shrunk(pixels, THUMBNAIL)).decode()}"
+        return self._keep(name, face, self._encoder.encode_batch([pixels])[0])
+
+    def add_text(self, text: str) -> Drop:
+        """Take a text."""
+        self._check("text", "a text")
+        problem = text_problem(text)
+        if problem is not None:
+            raise refuse(f"the text: {problem}.")
+        if len(text) > MOST_LETTERS:
+            raise RequestError(413, f"the text has {len(text)} letters, more than {MOST_LETTERS}.")
+        title = text if len(text) <= MOST_TITLE else f"{text[:MOST_TITLE]} …"
+        return self._keep(title, text, self._encoder.transform([text])[0])
+
+    def get(self, number: int) -> Drop:
+        """Return what was brought under a number."""
+        if number not in self._kept:
+            raise RequestError(404, "this was brought too long ago; bring it once more.")
+        return self._kept[number]
+
+    def example(self, number: int) -> Example:
+        """Return it as an example of a class."""
+        drop, identity = self.get(number), self._collection.encoder
+        sha = None if identity is None else identity.sha256
+        return Example(drop.vector, drop.title, None, drop.face, sha)
+
+    @cached_property
+    def _encoder(self) -> Encoder:
+        if self._collection.encoder is None:
+            raise refuse("nobody knows what encoded these samples.")
+        return encoder_of(self._collection.encoder, n_jobs=1)
+
+    def _check(self, kind: str, what: str) -> None:
+        if self.kind == kind:
+            return
+        if self.kind is None:
+            raise RequestError(
+                409,
+                f"{self._collection.name} does not say what encoded its samples, so {what} cannot "
+                "be compared with them. Open a folder of pictures, a table of texts, or a store.",
+            )
+        takes = "pictures" if self.kind == "image" else "texts"
+        raise RequestError(409, f"these samples are {takes}; {what} cannot be compared with them.")
+
+    def _keep(self, title: str, face: str, vector: NDArray[np.float32]) -> Drop:
+        row = vector[None].astype(np.float32)
+        for step in self._collection.steps:
+            row = step.transform(row)
+        drop = Drop(next(self._numbers), title, face, np.asarray(row[0], np.float32))
+        self._kept[drop.number] = drop
+        while len(self._kept) > MOST:
+            self._kept.popitem(last=False)
+        return drop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -60,8 +60,6 @@ class Edit(Struct, kw_only=True, tag_field="op", omit_defaults=True):
 
     what: str = ""
     final: bool = True
-    # Whether more changes than the signature of one class.
-    changes_state: ClassVar[bool] = True
 
     def made(self, session: Session) -> Edit:
         """Return the edit that was asked for, complete in itself, or refuse it."""
@@ -107,7 +105,6 @@ class _Add(Edit, tag="add"):
 class _SetRow(Edit, tag="row"):
     """All values of a class."""
 
-    changes_state: ClassVar[bool] = False
     id: int = field(name="class")
     row: list[Number]
     told: Wording | None = None

@@ -19,7 +19,7 @@ from zslearn.serve.openapi import JSON, read_body
 from zslearn.serve.responses import RequestError, json_response, write_json
 from zslearn.serve.state import read_request, server_of
 from zslearn.serve.studio import charts, exports, views
-from zslearn.serve.studio.collection import PICTURE
+from zslearn.serve.studio.collection import Thumbnails
 from zslearn.serve.studio.edits import (
     Edit,
     Number,
@@ -31,6 +31,7 @@ from zslearn.serve.studio.edits import (
     understood,
 )
 from zslearn.serve.studio.session import Session, Studio, View, closed
+from zslearn.serve.studio.state import BoardClass
 from zslearn.serve.studio.views import cautions, nearest
 from zslearn.serve.work import checked
 
@@ -139,9 +140,13 @@ async def state(studio: Studio, request: Request) -> Response:
     return json_response(await studio.run(views.state_of, studio.session))
 
 
-async def labels(studio: Studio, request: Request) -> Response:
-    """Send truth and split."""
-    return packed(await studio.run(views.labels_of, studio.opened()))
+def in_turn(work: Callable[[Session], bytes]) -> Answer:
+    """Return what sends packed arrays of the session."""
+
+    async def answer(studio: Studio, request: Request) -> Response:
+        return packed(await studio.run(work, studio.opened()))
+
+    return answer
 
 
 async def answers(studio: Studio, request: Request) -> Response:
@@ -159,21 +164,6 @@ async def sample_map(studio: Studio, request: Request) -> Response:
     else:
         xy = await server_of(request).pool.run(studio.map, session, kind)
     return packed(charts.pack_map(kind, xy))
-
-
-async def confusion(studio: Studio, request: Request) -> Response:
-    """Send the confusion matrix."""
-    return packed(await studio.run(views.confusion_of, studio.opened()))
-
-
-async def balance(studio: Studio, request: Request) -> Response:
-    """Send the curve of seen against unseen accuracy."""
-    return packed(await studio.run(charts.balance_curve, studio.opened()))
-
-
-async def rejection(studio: Studio, request: Request) -> Response:
-    """Send the curve of rejection."""
-    return packed(await studio.run(charts.rejection_curve, studio.opened()))
 
 
 async def lam(studio: Studio, request: Request) -> Response:
@@ -244,16 +234,20 @@ async def one_class(studio: Studio, request: Request) -> Response:
     return json_response(views.class_of(session, one))
 
 
-async def sample(studio: Studio, request: Request) -> Response:
-    """Send the card of a sample."""
-    session, number = studio.opened(), number_in(request)
-    other = request.query_params.get("against")
+def card_by(work: Callable[[Session, int, BoardClass | None], dict[str, Any]]) -> Answer:
+    """Return what sends the card of a sample, or of what was brought, as it is answered now."""
 
-    def card() -> bytes:
-        against = None if other is None else read_described(session.view.state, whole(other))
-        return write_json(views.sample_of(session, number, against))
+    async def answer(studio: Studio, request: Request) -> Response:
+        session, number = studio.opened(), number_in(request)
+        other = request.query_params.get("against")
 
-    return Response(await studio.run(card), media_type="application/json")
+        def card() -> bytes:
+            against = None if other is None else read_described(session.view.state, whole(other))
+            return write_json(work(session, number, against))
+
+        return Response(await studio.run(card), media_type=JSON)
+
+    return answer
 
 
 async def drop(studio: Studio, request: Request) -> Response:
@@ -272,18 +266,6 @@ async def drop(studio: Studio, request: Request) -> Response:
     return json_response(await studio.run(views.dropped_of, session, brought.number))
 
 
-async def dropped(studio: Studio, request: Request) -> Response:
-    """Send the card of a photograph or text that was brought, as it is answered now."""
-    session, number = studio.opened(), number_in(request)
-    other = request.query_params.get("against")
-
-    def card() -> dict[str, Any]:
-        against = None if other is None else read_described(session.view.state, whole(other))
-        return views.dropped_of(session, number, against)
-
-    return json_response(await studio.run(card))
-
-
 async def suggest(studio: Studio, request: Request) -> Response:
     """Send the samples whose labels would help most."""
     session = studio.opened()
@@ -299,14 +281,18 @@ async def intervene(studio: Studio, request: Request) -> Response:
     return json_response(await studio.run(views.intervened, session, number, changes))
 
 
-async def thumbnail(studio: Studio, request: Request) -> Response:
-    """Send a small picture."""
-    return await _picture(studio, request, small=True)
+def picture_by(kind: Callable[[Thumbnails], Callable[[int], bytes]]) -> Answer:
+    """Return what sends the picture of a sample."""
 
+    async def answer(studio: Studio, request: Request) -> Response:
+        studio.opened()
+        number, thumbnails = number_in(request), studio.thumbnails
+        if thumbnails is None:
+            raise RequestError(404, "there are no pictures yet.")
+        content = await server_of(request).pool.run(kind(thumbnails), number)
+        return Response(content, media_type="image/jpeg")
 
-async def picture(studio: Studio, request: Request) -> Response:
-    """Send a larger picture."""
-    return await _picture(studio, request, small=False)
+    return answer
 
 
 async def edits(studio: Studio, request: Request) -> Response:
@@ -326,14 +312,16 @@ async def edits(studio: Studio, request: Request) -> Response:
     return packed(await studio.run_newest(change, asked.slider, asked.final, by))
 
 
-async def undo(studio: Studio, request: Request) -> Response:
-    """Undo the last edit."""
-    return await _step(studio, request, "undo")
+def step(which: str) -> Answer:
+    """Return what undoes the last edit, or does it again."""
 
+    async def answer(studio: Studio, request: Request) -> Response:
+        session = studio.opened()
+        await read_struct(request, Nothing)
+        view = await studio.run(session.step, which, request.headers.get("x-tab", "")[:80])
+        return packed(await studio.run(answered, session, view, None))
 
-async def redo(studio: Studio, request: Request) -> Response:
-    """Do an edit again."""
-    return await _step(studio, request, "redo")
+    return answer
 
 
 async def events(studio: Studio, request: Request) -> Response:
@@ -353,8 +341,7 @@ def answered(session: Session, view: View, edit: Edit | None) -> bytes:
     if one is not None:
         said["warnings"] = cautions(session, view, one)
         said["nearest"] = nearest(session, view, one)
-    changed = edit is None or edit.changes_state
-    return views.answers_of(session, view, edit=said, state_changed=changed)
+    return views.answers_of(session, view, edit=said)
 
 
 def packed(content: bytes) -> Response:
@@ -385,49 +372,28 @@ def whole(text: str) -> int:
     return int(text)
 
 
-async def _picture(studio: Studio, request: Request, *, small: bool) -> Response:
-    studio.opened()
-    number, thumbnails = number_in(request), studio.thumbnails
-    if thumbnails is None:
-        raise RequestError(404, "there are no pictures yet.")
-    pool = server_of(request).pool
-    if small:
-        content = await pool.run(thumbnails.small, number)
-    else:
-        content = await pool.run(thumbnails.picture, number, PICTURE)
-    return Response(content, media_type="image/jpeg")
-
-
-async def _step(studio: Studio, request: Request, which: str) -> Response:
-    session = studio.opened()
-    await read_struct(request, Nothing)
-    by = request.headers.get("x-tab", "")[:80]
-    view = await studio.run(session.step, which, by)
-    return packed(await studio.run(answered, session, view, None))
-
-
 ADDRESSES: list[tuple[str, str, Answer]] = [
     ("GET", "state", state),
-    ("GET", "labels", labels),
+    ("GET", "labels", in_turn(views.labels_of)),
     ("GET", "answers", answers),
     ("GET", "map", sample_map),
-    ("GET", "confusion", confusion),
-    ("GET", "balance", balance),
-    ("GET", "rejection", rejection),
+    ("GET", "confusion", in_turn(views.confusion_of)),
+    ("GET", "balance", in_turn(charts.balance_curve)),
+    ("GET", "rejection", in_turn(charts.rejection_curve)),
     ("GET", "lambda", lam),
     ("GET", "events", events),
     ("POST", "phrase", phrase),
     ("POST", "export/selection.csv", selection),
     ("GET", "export/{name}", export),
     ("GET", "classes/{number}", one_class),
-    ("GET", "samples/{number}", sample),
+    ("GET", "samples/{number}", card_by(views.sample_of)),
     ("POST", "samples/{number}/intervene", intervene),
     ("POST", "drop", drop),
-    ("GET", "drop/{number}", dropped),
+    ("GET", "drop/{number}", card_by(views.dropped_of)),
     ("GET", "suggest", suggest),
-    ("GET", "thumbnails/{number}", thumbnail),
-    ("GET", "pictures/{number}", picture),
+    ("GET", "thumbnails/{number}", picture_by(lambda thumbnails: thumbnails.small)),
+    ("GET", "pictures/{number}", picture_by(lambda thumbnails: thumbnails.picture)),
     ("POST", "edits", edits),
-    ("POST", "undo", undo),
-    ("POST", "redo", redo),
+    ("POST", "undo", step("undo")),
+    ("POST", "redo", step("redo")),
 ]

@@ -10,7 +10,7 @@ import os
 import secrets
 import threading
 import warnings
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -30,11 +30,10 @@ from zslearn.serve.responses import RequestError, refuse, write_json
 from zslearn.serve.settings import Limits
 from zslearn.serve.studio.board import Answers, Board, count_answers
 from zslearn.serve.studio.charts import make_map, pack
-from zslearn.serve.studio.collection import Collection, Thumbnails
-from zslearn.serve.studio.drops import Drops
+from zslearn.serve.studio.collection import Collection, Drops, Thumbnails
 from zslearn.serve.studio.edits import Edit, replayed
 from zslearn.serve.studio.methods import Fitted, Methods
-from zslearn.serve.studio.state import BoardClass, Example, State, begin
+from zslearn.serve.studio.state import BoardClass, Example, State, begin, table_named
 from zslearn.serve.work import WorkPool
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import ZeroShotClassifier
@@ -192,9 +191,8 @@ class Session:
         first = self.methods.offered[0]
         seen = self.methods.fitted(first).model.seen_classes_
         self.start = begin(collection.signatures, map(str, seen), labels, first)
-        self._ranges = self._find_ranges()
         self._label_names, self._label_of = _numbered(collection)
-        self._places = {} if collection.names is None else _numbers(collection.names)
+        self._places = {name: number for number, name in enumerate(collection.names or ())}
         self.kept = self._replayed()
         self.view = self._shown(self.kept, 1, settled=True)
         self._later(self._calibrate, self.kept.method)
@@ -224,7 +222,7 @@ class Session:
 
     def fitted(self, method: str, state: State | None = None) -> Fitted:
         """Return a method as the state wants it."""
-        return self.methods.fitted(method, self._lam(method, state or self.view.state))
+        return self.methods.fitted(method, (state or self.view.state).lam.get(method))
 
     def board(self, method: str | None = None) -> Board:
         """Return the scores of a method, by default the one shown."""
@@ -355,26 +353,13 @@ class Session:
 
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the smallest and largest value of each dimension over the training classes."""
-        return self._ranges
-
-    def _find_ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        every = list(self.start.described.values())
-        rows = np.stack([one.row for one in every if one.seen] or [one.row for one in every])
+        rows = np.stack([one.row for one in self.start.known])
         return rows.min(axis=0), rows.max(axis=0)
-
-    def gaps(self) -> tuple[float, float]:
-        """Return the biases between which answers change sides."""
-        board = self.board()
-        if board.seen.all() or not board.seen.any():
-            return 0.0, 0.0
-        gap = board.scores[:, board.seen].max(axis=1) - board.scores[:, ~board.seen].max(axis=1)
-        low, high = np.quantile(gap, [0.001, 0.999])
-        return min(float(low), 0.0), max(float(high), 0.0)
 
     def encoded_range(self) -> list[list[float]]:
         """Return between which values the encoded semantics of most samples lie."""
         state = self.view.state
-        key = state.method, self._lam(state.method, state)
+        key = state.method, state.lam.get(state.method)
         if key not in self._encoded:
             linear = self.fitted(state.method).linear
             rows = self.collection.X[:: max(1, self.collection.n // 2000)]
@@ -422,9 +407,6 @@ class Session:
                     "choose another --project."
                 )
 
-    def _lam(self, method: str, state: State) -> float | None:
-        return state.lam.get(method)
-
     def fit_ahead(self, method: str, lam: float | None) -> None:
         """Fit a method, telling the tabs that it takes a moment; sliders go on meanwhile."""
         if not self.methods.is_fitted(method, lam):
@@ -443,34 +425,18 @@ class Session:
     def _prepare(self, state: State) -> None:
         """Fit what a state needs, and learn its bias afterwards."""
         for method in {state.method, state.compare} - {None}:
-            lam = self._lam(str(method), state)
+            lam = state.lam.get(str(method))
             self.fit_ahead(str(method), lam)
             if self.methods.wants_calibration(str(method), lam):
                 self._later(self._calibrate, str(method))
 
     def _model(self, method: str, state: State, bias: float) -> BoardModel:
         """Return a classifier with the classes, the examples and a bias of a state."""
-        fitted, ids = self.fitted(method, state), {}
+        fitted = self.fitted(method, state)
         classifier = fitted.with_bias(bias)
         known = classifier.signatures_
-        rows, alone = {}, []
-        for one in self.candidates(method, state).values():
-            key = self._key(one, known)
-            ids[key] = one.id
-            if one.alone:
-                alone.append(key)
-            else:
-                rows[key] = one
-        told = {key: one.told for key, one in rows.items() if one.told is not None}
-        table = Signatures(
-            list(rows),
-            np.stack([one.row for one in rows.values()]),
-            known.dimensions,
-            blocks=known.blocks,
-            encoder=known.encoder,
-            texts={key: each.texts for key, each in told.items()},
-            phrases={key: each.phrases for key, each in told.items() if each.phrases is not None},
-        )
+        classes = {self._key(one, known): one for one in self.candidates(method, state).values()}
+        ids, table = {key: one.id for key, one in classes.items()}, table_named(classes, known)
         # What was trained on is still needed where it was taken off the board.
         gone = [name for name in classifier.seen_classes_.tolist() if name not in table]
         if gone:
@@ -573,7 +539,7 @@ class Session:
 
     def _calibrate(self, method: str) -> None:
         """Learn bias and probabilities of a method, and answer anew with them."""
-        lam = self._lam(method, self.view.state)
+        lam = self.view.state.lam.get(method)
         if not self.methods.wants_calibration(method, lam):
             return
         self.methods.calibrate(method, lam)
@@ -581,10 +547,6 @@ class Session:
             if method in (self.view.state.method, self.view.state.compare):
                 revision = self.view.revision + 1
                 self._show(self._shown(self.view.state, revision, settled=True), "")
-
-
-def _numbers(names: Sequence[str]) -> dict[str, int]:
-    return {name: number for number, name in enumerate(names)}
 
 
 def _numbered(collection: Collection) -> tuple[list[str], NDArray[np.intp]]:

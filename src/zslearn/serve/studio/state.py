@@ -138,6 +138,12 @@ class State:
         """The classes that samples can be answered with."""
         return {number: one for number, one in self.classes.items() if one.described}
 
+    @cached_property
+    def known(self) -> list[BoardClass]:
+        """The described classes that were trained on; all described ones if there are none."""
+        every = list(self.described.values())
+        return [one for one in every if one.seen] or every
+
     def class_of(self, number: int) -> BoardClass:
         """Return the class of a number; an edit that names another one cannot be made."""
         if number not in self.classes:
@@ -155,9 +161,7 @@ class State:
 
     def mean_row(self) -> FloatArray:
         """Return the mean of the training classes, which stands for a class nobody described."""
-        every = list(self.described.values())
-        known = [one.row for one in every if one.seen] or [one.row for one in every]
-        mean: FloatArray = np.mean(known, axis=0)
+        mean: FloatArray = np.mean([one.row for one in self.known], axis=0)
         return mean
 
     def waiting(self, name: str) -> BoardClass | None:
@@ -210,14 +214,19 @@ def begin(table: Signatures, seen: Iterable[str], labels: Iterable[str], method:
 
 def table_of(state: State, like: Signatures) -> Signatures:
     """Return the classes on the board as a table."""
-    classes = [one for one in state.described.values() if not one.alone]
-    told: dict[Any, Told] = {one.name: one.told for one in classes if one.told is not None}
+    return table_named({one.name: one for one in state.described.values()}, like)
+
+
+def table_named(classes: Mapping[Any, BoardClass], like: Signatures) -> Signatures:
+    """Return classes by their names as a table, without those known by examples alone."""
+    rows = {name: one for name, one in classes.items() if not one.alone}
+    told = {name: one.told for name, one in rows.items() if one.told is not None}
     return Signatures(
-        [one.name for one in classes],
-        np.stack([one.row for one in classes]),
+        list(rows),
+        np.stack([one.row for one in rows.values()]),
         like.dimensions,
         blocks=like.blocks,
         encoder=like.encoder,
-        texts={name: one.texts for name, one in told.items()},
-        phrases={name: one.phrases for name, one in told.items() if one.phrases is not None},
+        texts={name: each.texts for name, each in told.items()},
+        phrases={name: each.phrases for name, each in told.items() if each.phrases is not None},
     )

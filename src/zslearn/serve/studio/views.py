@@ -146,6 +146,7 @@ def state_of(session: Session) -> dict[str, Any]:
     """Return everything but arrays of samples."""
     view = session.view
     state, data = view.state, session.collection
+    fitted = session.fitted(state.method)
     return {
         "revision": view.revision,
         "ready": True,
@@ -161,18 +162,22 @@ def state_of(session: Session) -> dict[str, Any]:
             "truth": data.labels is not None,
             "maps": maps_of(session),
         },
-        "methods": [_method(session, name) for name in session.methods.offered],
+        "methods": [
+            {"id": name, "name": session.methods.title(name)} for name in session.methods.offered
+        ],
         "method": state.method,
-        "calibrated": session.fitted(state.method).is_calibrated,
-        "learns": session.fitted(state.method).learns,
-        "description_counts_as": _kappa(session),
+        "learns": fitted.learns,
+        "description_counts_as": finite(fitted.model.kappa_) if fitted.learns else None,
         "compare": state.compare,
         "dimensions": dimensions_of(session),
         "classes": _classes(session, view),
         "suggestion": suggestion(session),
         "summary": view.answers.summary,
         "two": None if view.two is None else _two(session, view),
-        "balance": _balance(session),
+        "balance": {
+            "bias": session.bias(),
+            "chosen": fitted.bias if fitted.is_calibrated else None,
+        },
         "reject": _reject(session),
         "lam": _lam(session),
         "text": is_text(session),
@@ -423,25 +428,11 @@ def _has(why: Any, place: int) -> bool | None:
     return None if why.deviations is None else bool(why.deviations[place] > 0)
 
 
-def _method(session: Session, name: str) -> dict[str, Any]:
-    lam = session.view.state.lam.get(name)
-    is_fitted = session.methods.is_fitted(name, lam)
-    linear = is_fitted and session.methods.fitted(name, lam).linear is not None
-    return {
-        "id": name,
-        "name": session.methods.title(name),
-        "fitted": is_fitted,
-        "linear": linear,
-        "encodes": linear,
-    }
-
-
 def dimensions_of(session: Session) -> list[dict[str, Any]]:
     """Return the dimensions, each with its range over the training classes."""
     table, groups = session.collection.signatures, session.collection.groups
     low, high = session.ranges()
-    known = [one for one in session.start.described.values() if one.seen]
-    known = known or list(session.start.described.values())
+    known = session.start.known
     rows = np.stack([one.row for one in known])
     names = [_at_ends(known, column) for column in rows.T]
     between = np.any((rows > low) & (rows < high), axis=0).tolist()
@@ -489,12 +480,6 @@ def _class(one: BoardClass) -> dict[str, Any]:
 def _example(session: Session, one: Example) -> dict[str, Any]:
     number = None if one.sample is None else session.place(one.sample)
     return {"key": one.key, "title": one.title, "sample": number, "face": one.face}
-
-
-def _kappa(session: Session) -> float | None:
-    """Return how many examples a description is worth."""
-    fitted = session.fitted(session.view.state.method)
-    return finite(fitted.model.kappa_) if fitted.learns else None
 
 
 def _classes(session: Session, view: View) -> list[dict[str, Any]]:
@@ -549,18 +534,6 @@ def _two(session: Session, view: View) -> dict[str, Any]:
         "classes": view.two.by_class(),
         "bias": session.bias(view.state.compare),
         "agree": float((view.two.answer == view.answers.answer).mean()),
-    }
-
-
-def _balance(session: Session) -> dict[str, Any]:
-    fitted = session.fitted(session.view.state.method)
-    low, high = session.gaps()
-    return {
-        "bias": session.bias(),
-        "chosen": fitted.bias if fitted.is_calibrated else None,
-        "oracle": None,
-        "low": low,
-        "high": high,
     }
 
 

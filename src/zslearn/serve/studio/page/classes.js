@@ -531,7 +531,6 @@ export function mistakenFor(id, studio) {
 
 // The form of a new class: like another one, in a phrase, or in words.
 
-
 const WORDS = {
   picture: "a small gray animal that lives in the sea",
   text: "The customer wants money back",

@@ -56,7 +56,6 @@ export function hint(text, about = "What is this?") {
 
 // The views behind one row of tabs, by click and by arrow keys.
 
-
 export class Tabs {
   /**
    * @param {{list: HTMLElement, stage: HTMLElement, names: [string, string][],

@@ -90,7 +90,6 @@ export function boundsOf(xy, hidden = null) {
 
 // Finding points on the map: a grid of cells in typed arrays, and points inside a drawn outline.
 
-
 /** Points sorted into square cells, so that a pick looks at a handful of them. */
 export class PointGrid {
   /** @param {Float32Array} xy x, y, x, y, ... */
@@ -438,7 +437,6 @@ export class Scatter {
 }
 
 // What each point looks like: its mark says right or wrong, its color the class or the result.
-
 
 /** What an answer is to the eye: right, wrong, none of these, or unknown. */
 export function markOf(truth, answer) {

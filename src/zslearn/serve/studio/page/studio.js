@@ -130,25 +130,11 @@ export class Studio extends EventTarget {
   }
 
   // What the program is asked for beside edits.
-  json(path) {
-    return getJson(path);
-  }
-
-  packed(path) {
-    return getPacked(path);
-  }
-
-  post(path, body) {
-    return postJson(path, body);
-  }
-
-  blob(path, body) {
-    return body === undefined ? getBlob(path) : postBlob(path, body);
-  }
-
-  addressOf(path) {
-    return addressOf(path);
-  }
+  json = getJson;
+  packed = getPacked;
+  post = postJson;
+  addressOf = addressOf;
+  blob = (path, body) => (body === undefined ? getBlob(path) : postBlob(path, body));
 
   /** Let the program name a photograph or a text, and look at its card. */
   async bring(sample) {
@@ -317,19 +303,6 @@ export function tally(truth, answer, rows) {
     if (answer[i] >= 0) of(answer[i]).answered++;
   }
   return counts;
-}
-
-/** Mean of the classes' accuracies over some ids that have pictures; null if none has. */
-export function perClassAccuracy(counts, ids) {
-  const known = ids.map((id) => counts.get(id)).filter((c) => c && c.count > 0);
-  if (!known.length) return null;
-  return known.reduce((sum, c) => sum + c.right / c.count, 0) / known.length;
-}
-
-/** Harmonic mean of two accuracies; null where one is unknown. */
-export function harmonic(a, b) {
-  if (a === null || b === null) return null;
-  return a + b > 0 ? (2 * a * b) / (a + b) : 0;
 }
 
 /**
