@@ -71,7 +71,7 @@ def chromium_path():
     return found
 
 
-def run_browser():
+def run_browser(*arguments):
     """Yield a browser, and end it.
 
     While it is there, Playwright's loop runs in this thread, so that tests of other folders cannot
@@ -84,7 +84,7 @@ def run_browser():
     path = chromium_path()
     with playwright.sync_playwright() as started:
         # Without a sandbox where a container has none; the pages are our own.
-        running = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        running = started.chromium.launch(executable_path=path, args=["--no-sandbox", *arguments])
         yield running
         running.close()
 

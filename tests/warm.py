@@ -17,8 +17,28 @@ import traceback
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-#: What readers import when they are first used.
-HEAVY = ("h5py", "onnxruntime", "openpyxl", "pandas", "PIL.Image", "pyarrow.parquet", "zarr")
+#: What readers import when they are first used, which a fork would pay for anew.
+HEAVY = (
+    "h5py",
+    "onnxruntime",
+    "openpyxl",
+    "pandas",
+    "PIL.Image",
+    "pyarrow.parquet",
+    "scipy.io",
+    "sklearn.pipeline",
+    "sklearn.ensemble",
+    "sklearn.linear_model",
+    "zarr",
+    "zslearn.datasets",
+    "zslearn.encoders.store",
+    "zslearn.encoders.text_encoder",
+    "zslearn.metrics",
+    "zslearn.persistence",
+    "zslearn.reproduce.results",
+    "zslearn.scale",
+    "zslearn.zero_shot.recognizer",
+)
 
 
 class Warm:
