@@ -10,8 +10,10 @@ from hypothesis import settings
 
 from tests.warm import Warm
 
-# Two workers on two cores: more threads would wait for each other. Numpy reads it when imported.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Two workers on two cores: more threads would wait for each other, those of OpenMP at full speed.
+# Numpy and scikit-learn read it when imported.
+for library in ("OPENBLAS", "OMP"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 # How long an example takes says how busy the machine is.
 settings.register_profile("untimed", deadline=None)
