@@ -72,7 +72,9 @@ def test_a_name_is_no_formula(visitor):
 def as_encoded(collection):
     """Vectors of the encoder of which the features of the shapes are projections."""
     axes = collection.steps[-1].components_.astype(np.float64)
-    rest = np.linalg.svd(axes)[2][len(axes) :][0]  # what no axis sees brings them to unit length
+    rest = np.eye(axes.shape[1])[0]
+    rest -= (axes @ rest) @ axes  # what no axis sees brings them to unit length
+    rest /= np.linalg.norm(rest)
     X = collection.X.astype(np.float64)
     return X @ axes + np.sqrt(np.maximum(0, 1 - (X**2).sum(axis=1)))[:, None] * rest
 
