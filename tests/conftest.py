@@ -10,8 +10,10 @@ from hypothesis import settings
 
 from tests.warm import Warm
 
-# Two workers on two cores: more threads would wait for each other. Numpy reads it when imported.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Two workers on two cores: more threads would wait for each other, those of OpenMP at full speed.
+# Numpy and scikit-learn read it when imported.
+for library in ("OPENBLAS", "OMP"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 # How long an example takes says how busy the machine is.
 settings.register_profile("untimed", deadline=None)
@@ -71,7 +73,7 @@ def chromium_path():
     return found
 
 
-def run_browser():
+def run_browser(*arguments):
     """Yield a browser, and end it.
 
     While it is there, Playwright's loop runs in this thread, so that tests of other folders cannot
@@ -84,7 +86,7 @@ def run_browser():
     path = chromium_path()
     with playwright.sync_playwright() as started:
         # Without a sandbox where a container has none; the pages are our own.
-        running = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        running = started.chromium.launch(executable_path=path, args=["--no-sandbox", *arguments])
         yield running
         running.close()
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from zslearn._registry import Method
-from zslearn.cli.method_options import (
+from zslearn.cli.methods import (
     CLASSIFIERS,
     TRANSFORMERS,
     make_inner_classifier,

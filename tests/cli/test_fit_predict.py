@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from zslearn.cli.method_options import default_method
+from zslearn.cli.methods import default_method
 from zslearn.datasets import load_features, load_imagenet, make_imagenet_like, make_zero_shot
 from zslearn.exceptions import InvalidInputError
 from zslearn.persistence import load, save

@@ -25,6 +25,15 @@ socket.getaddrinfo = socket.create_connection = refuse
 """
 
 
+# The same in a fork of a process that has everything imported.
+FORKED = f"""{REFUSING}
+import sys
+from zslearn.cli.main import main
+os.environ["ATTEMPTS"] = sys.argv.pop(1)
+main()
+"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Pictures of seen classes by folder, one picture of an unseen class, and descriptions."""
@@ -46,36 +55,39 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def offline(folder, program):
-    """Run the program in its own folder without a network."""
+def store(folder, program):
+    """Vectors of the pictures, by the installed program in its own folder."""
     paths = [str(folder / "blocked"), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "ATTEMPTS": str(folder / "attempts"),
     }
-
-    def invoke(*arguments):
-        command = [*program, *arguments]
-        return subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
-        )
-
-    return invoke
-
-
-@pytest.fixture(scope="module")
-def store(folder, offline):
-    made = offline("features", "photos", "--out", "store", "--encoder", "efficientnet-lite0")
+    command = [*program, "features", "photos", "--out", "store", "--encoder", "efficientnet-lite0"]
+    made = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
     assert made.returncode == 0, made.stderr
     return "store"
 
 
-def test_the_block_blocks(folder):
+@pytest.fixture(scope="module")
+def offline(folder, warm):
+    """Run the program in its own folder without a network."""
+
+    def invoke(*arguments):
+        return warm.python("-c", FORKED, folder / "attempts", *arguments, cwd=folder)
+
+    return invoke
+
+
+def test_the_block_blocks(folder, warm):
     script = "import socket; socket.create_connection(('127.0.0.1', 9))"
     environment = os.environ | {"PYTHONPATH": str(folder / "blocked"), "ATTEMPTS": os.devnull}
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert "there is no network" in done.stderr
+    forked = warm.python("-c", f"{REFUSING}\nos.environ['ATTEMPTS'] = os.devnull\n{script}")
+    assert "there is no network" in forked.stderr
 
 
 @pytest.mark.parametrize("words", [False, True], ids=["attributes", "words"])

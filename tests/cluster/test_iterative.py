@@ -8,12 +8,14 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from zslearn.cluster import ITML, KISSME, LMNN, LajugieSpectral, Statistics, XingMMC
 from zslearn.cluster.closed_form import span, subgradient_descent, worst_projector
-from zslearn.cluster.lmnn import Triplets, impostor_candidates, target_neighbors
-from zslearn.cluster.pairs import (
+from zslearn.cluster.iterative import (
+    Triplets,
     dissimilar_differences,
+    impostor_candidates,
     mean_distance,
     project_spectrahedron,
     similar_differences,
+    target_neighbors,
 )
 from zslearn.exceptions import InvalidInputError
 

@@ -3,8 +3,6 @@
 import hashlib
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -298,7 +296,7 @@ def many_pictures(folder, rng):
     return folder
 
 
-def test_killed_twenty_times_the_result_has_the_same_bits(encoder, tmp_path):
+def test_killed_twenty_times_the_result_has_the_same_bits(encoder, tmp_path, warm):
     rng = np.random.default_rng(1)
     if encoder.kind == "text":
         source = tmp_path / "many.csv"
@@ -309,10 +307,7 @@ def test_killed_twenty_times_the_result_has_the_same_bits(encoder, tmp_path):
         source = many_pictures(tmp_path / "many", rng)
         samples = find_pictures(source)
     build_store(samples, tmp_path / "whole", encoder)
-    command = [sys.executable, "-c", KILLED, str(source), encoder.model, str(tmp_path / "s")]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=300, cwd=ROOT, check=False
-    )
+    done = warm.python("-c", KILLED, source, encoder.model, tmp_path / "s", timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["20", "False"]
     build_store(samples, tmp_path / "s", encoder)

@@ -72,7 +72,10 @@ def made(kind, given, *, norms=True):
         return CalibratedStacking(make_classifier(CALIBRATED[kind], table, **plain))
     if kind in METHODS:
         return make_classifier(kind, table, **plain)
-    return AUTOENCODERS[kind]() if kind in AUTOENCODERS else make_mapping(kind.split(" ")[1])
+    if kind in AUTOENCODERS:
+        return AUTOENCODERS[kind]()
+    # By default 1,440 pairs are gone through 500 times.
+    return make_mapping("itml", n_pairs=60) if kind == "mapping itml" else make_mapping(kind[8:])
 
 
 def fitted(kind, given, *, norms=True):

@@ -1,8 +1,6 @@
 """Moments as files that add up, on one machine or on many."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -127,7 +125,7 @@ def test_other_and_damaged_files_are_refused(data, seen, tmp_path):
         load_moments(path)
 
 
-def test_the_recipe_of_the_page_runs_in_processes_of_its_own(data, seen, tmp_path):
+def test_the_recipe_of_the_page_runs_in_processes_of_its_own(data, seen, tmp_path, warm):
     recipe = PAGE.read_text("utf-8").partition("## Any other cluster")[2].partition("\n## ")[0]
     job, learn = re.findall(r"^```python\n(.*?)^```$", recipe, flags=re.S | re.M)
     assert len(job.splitlines()) + len(learn.splitlines()) <= 40
@@ -136,14 +134,13 @@ def test_the_recipe_of_the_page_runs_in_processes_of_its_own(data, seen, tmp_pat
     (tmp_path / "seen.txt").write_text("\n".join(np.unique(y)))
     for number, rows in enumerate(np.array_split(np.arange(len(y)), 3)):
         np.savez(tmp_path / f"part-{number}.npz", X=X[rows], y=y[rows])
-        run(job, tmp_path, f"part-{number}.npz", f"moments-{number}")
-    run(learn, tmp_path, *(f"moments-{number}" for number in range(3)))
+        run(warm, job, tmp_path, f"part-{number}.npz", f"moments-{number}")
+    run(warm, learn, tmp_path, *(f"moments-{number}" for number in range(3)))
     got, expected = load(tmp_path / "model.zsl"), SAEClassifier(data.signatures).fit(X, y)
     assert got.best_params_ == pytest.approx(expected.best_params_)
     np.testing.assert_allclose(got.coef_, expected.coef_, atol=1e-10 * np.abs(expected.coef_).max())
 
 
-def run(program, folder, *arguments):
-    command = [sys.executable, "-c", program, *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+def run(warm, program, folder, *arguments):
+    done = warm.python("-c", program, *arguments, cwd=folder)
     assert done.returncode == 0, done.stderr

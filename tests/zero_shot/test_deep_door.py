@@ -6,6 +6,7 @@ import sys
 # Makes `import torch` fail as if it were not installed.
 WITHOUT_TORCH = """
 import sys
+assert "torch" not in sys.modules
 class Nowhere:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] == "torch":
@@ -14,12 +15,8 @@ sys.meta_path.insert(0, Nowhere())
 """
 
 
-def run(code):
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-
-
 def test_looking_at_the_deep_methods_imports_no_torch():
-    done = run(
+    code = (
         "import sys, zslearn.zero_shot.deep as deep\n"
         "from zslearn.zero_shot.registry import DEEP\n"
         "kinds = [getattr(deep, name) for name in deep.__all__]\n"
@@ -27,11 +24,13 @@ def test_looking_at_the_deep_methods_imports_no_torch():
         "for method in DEEP.values(): method.estimator()\n"
         "print('torch' in sys.modules)"
     )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "False\n", done.stderr
 
 
-def test_fitting_without_torch_is_one_line_that_names_the_extra():
-    done = run(
+def test_fitting_without_torch_is_one_line_that_names_the_extra(warm):
+    done = warm.python(
+        "-c",
         WITHOUT_TORCH + "import numpy as np\n"
         "from zslearn.exceptions import MissingExtraError\n"
         "from zslearn.zero_shot.deep.base import DeepClassifier\n"
@@ -40,7 +39,7 @@ def test_fitting_without_torch_is_one_line_that_names_the_extra():
         "        self.signatures, self.device = signatures, device\n"
         "clf = Deep()\n"
         "try: clf.fit(np.eye(4), [0, 0, 1, 1])\n"
-        "except MissingExtraError as error: print(error, vars(clf).keys())\n"
+        "except MissingExtraError as error: print(error, vars(clf).keys())\n",
     )
     assert done.stdout == (
         "Fitting Deep needs the package 'torch', which is not installed. Install it with: "
@@ -48,8 +47,9 @@ def test_fitting_without_torch_is_one_line_that_names_the_extra():
     ), done.stderr
 
 
-def test_every_public_name_that_needs_torch_says_so_in_one_line():
-    done = run(
+def test_every_public_name_that_needs_torch_says_so_in_one_line(warm):
+    done = warm.python(
+        "-c",
         WITHOUT_TORCH + "import zslearn.zero_shot.deep as deep\n"
         "from zslearn.exceptions import MissingExtraError\n"
         "from zslearn.datasets import make_shapes, make_zero_shot\n"
@@ -63,7 +63,7 @@ def test_every_public_name_that_needs_torch_says_so_in_one_line():
         "        if not isinstance(one, type): one()\n"
         "        elif name == 'ConvSemanticAutoencoder': one().fit(shapes.pictures, shapes.y)\n"
         "        else: one(data.signatures).fit(data.X, data.y)\n"
-        "    except MissingExtraError as error: print(name, error)\n"
+        "    except MissingExtraError as error: print(name, error)\n",
     )
     lines = done.stdout.splitlines()
     # Six methods and a trunk; settings need nothing.
@@ -71,11 +71,12 @@ def test_every_public_name_that_needs_torch_says_so_in_one_line():
     assert all(line.endswith("pip install 'zslearn[deep]'") for line in lines), lines
 
 
-def test_the_program_says_it_too(tmp_path):
-    done = run(
+def test_the_program_says_it_too(tmp_path, warm):
+    done = warm.python(
+        "-c",
         WITHOUT_TORCH + "import zslearn.cli\n"
         f"sys.argv = 'zslearn fit animals --method deep-sae --save {tmp_path}/model.zsl'.split()\n"
-        "zslearn.cli.main()\n"
+        "zslearn.cli.main()\n",
     )
     assert done.returncode == 1, done.stderr
     assert done.stderr.strip().splitlines()[-1].endswith("pip install 'zslearn[deep]'"), done.stderr

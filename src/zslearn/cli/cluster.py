@@ -13,7 +13,7 @@ import click
 
 from zslearn.cli.data_options import order_columns, remember_columns
 from zslearn.cli.main import warnings_as_lines
-from zslearn.cli.method_options import set_parameters
+from zslearn.cli.methods import set_parameters
 from zslearn.cli.output import check_target, echo_json, echo_notes, format_table, write_rows
 from zslearn.exceptions import InvalidInputError, user_data
 

@@ -17,7 +17,7 @@ from zslearn._files import replacing
 from zslearn.cli.data_options import Source, remember_columns, source_of, source_options
 from zslearn.cli.features import encoded, encoder_options, find_samples
 from zslearn.cli.main import warnings_as_lines
-from zslearn.cli.method_options import AUTO, DEFAULT_METHOD, default_method, set_parameters
+from zslearn.cli.methods import AUTO, DEFAULT_METHOD, default_method, set_parameters
 from zslearn.cli.output import check_target, echo_json, expectation_of, printable, rejection_of
 from zslearn.exceptions import InvalidInputError, UnknownClassError, ZslearnError, user_data
 from zslearn.zero_shot.registry import RECOMMENDED

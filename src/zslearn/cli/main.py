@@ -6,6 +6,7 @@ import errno
 import importlib
 import io
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -19,6 +20,8 @@ from zslearn import __version__
 from zslearn.exceptions import ZslearnError, did_you_mean
 
 INTERRUPTED = 130
+# A requirement: its name, and the extra that asks for it.
+_REQUIREMENT = re.compile(r"""^([A-Za-z0-9._-]+).*?(?:extra == ['"]([^'"]+)['"])?\s*$""")
 
 
 class LazyGroup(click.Group):
@@ -186,8 +189,6 @@ def cli(context: click.Context, /, shows_version: bool, verbose: bool) -> None:
     """
     if shows_version:
         if verbose:
-            from zslearn.cli.environment import describe_environment
-
             click.echo(describe_environment())
         else:
             click.echo(f"zslearn, version {__version__}")
@@ -196,6 +197,50 @@ def cli(context: click.Context, /, shows_version: bool, verbose: bool) -> None:
         raise click.UsageError("--verbose goes with --version")
     if context.invoked_subcommand is None:
         click.echo(START)
+
+
+def describe_environment() -> str:
+    """Return versions of Python and of every package the library may use, and its BLAS.
+
+    A report of a fault needs it.
+    """
+    import platform
+    from importlib.metadata import distribution, version
+
+    from threadpoolctl import threadpool_info
+
+    lines = [
+        f"zslearn {version('zslearn')}",
+        f"python {platform.python_version()}, {platform.platform()}, {platform.machine()}",
+    ]
+    wanted: dict[str, list[str]] = {}
+    for requirement in distribution("zslearn").requires or ():
+        found = _REQUIREMENT.match(requirement)
+        if found is not None:
+            wanted.setdefault(found[2] or "", []).append(found[1])
+    for extra in sorted(wanted):
+        if extra in ("test", "lint", "docs"):
+            continue
+        title = f"extra {extra}" if extra else "core"
+        lines.append(f"{title}: " + ", ".join(map(_installed, dict.fromkeys(wanted[extra]))))
+    # Looked at last: it shows the libraries that are loaded.
+    importlib.import_module("scipy.linalg")
+
+    lines += [
+        f"{pool['user_api']}: {pool['internal_api']} {pool['version']}, {pool['num_threads']} "
+        f"threads, {pool.get('architecture', 'unknown')} ({pool['prefix']})"
+        for pool in threadpool_info()
+    ]
+    return "\n".join(lines)
+
+
+def _installed(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return f"{name} not installed"
 
 
 def main() -> None:

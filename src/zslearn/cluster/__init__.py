@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from zslearn.cluster.closed_form import LajugieSpectral as LajugieSpectral
     from zslearn.cluster.closed_form import LDAProjection as LDAProjection
     from zslearn.cluster.image_segmenter import ImageSegmenter as ImageSegmenter
-    from zslearn.cluster.lmnn import LMNN as LMNN
-    from zslearn.cluster.pairs import ITML as ITML
-    from zslearn.cluster.pairs import XingMMC as XingMMC
+    from zslearn.cluster.iterative import ITML as ITML
+    from zslearn.cluster.iterative import LMNN as LMNN
+    from zslearn.cluster.iterative import XingMMC as XingMMC
     from zslearn.cluster.pixel_store import PixelStore as PixelStore
     from zslearn.cluster.pixel_store import extract_pixel_features as extract_pixel_features
     from zslearn.cluster.pixels import PIXEL_FEATURES as PIXEL_FEATURES

@@ -25,9 +25,9 @@ MAPPINGS: dict[str, Method] = {
     "lda": Method("cluster.closed_form:LDAProjection", "LDA"),
     "rca": Method("cluster.closed_form:RCA", "RCA"),
     "lajugie": Method("cluster.closed_form:LajugieSpectral", "Lajugie, spectral"),
-    "xing": Method("cluster.pairs:XingMMC", "Xing (MMC)"),
-    "itml": Method("cluster.pairs:ITML", "ITML"),
-    "lmnn": Method("cluster.lmnn:LMNN", "LMNN"),
+    "xing": Method("cluster.iterative:XingMMC", "Xing (MMC)"),
+    "itml": Method("cluster.iterative:ITML", "ITML"),
+    "lmnn": Method("cluster.iterative:LMNN", "LMNN"),
 }
 
 

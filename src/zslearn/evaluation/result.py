@@ -17,7 +17,7 @@ from zslearn.metrics import (
     SeenUnseenCurve,
     SeenUnseenCurveDisplay,
 )
-from zslearn.signatures.frames import make_html_table
+from zslearn.signatures.files import make_html_table
 
 # Metrics in a repr.
 _SHOWN = 3

@@ -1,8 +1,8 @@
 """Signatures: the immutable table of classes and their semantic vectors.
 
 Below the class are the two things it computes: the blocks of semantic spaces that lie side by side,
-and the scale of dimensions over the seen classes. What a table must be is in `checks`, files are in
-`files`, frames in `frames`, and rows for classes that nobody has measured in `new_classes`.
+and the scale of dimensions over the seen classes. What a table must be is in `checks`, its forms
+outside (files, frames) in `files`, and rows for classes nobody has measured in `new_classes`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from zslearn.exceptions import (
     InvalidTypeError,
     UnknownClassError,
 )
-from zslearn.signatures import checks, files, frames
+from zslearn.signatures import checks, files
 from zslearn.signatures.new_classes import NewClasses, unit_length
 from zslearn.signatures.phrases import Phrases
 
@@ -174,7 +174,7 @@ class Signatures(NewClasses):
     @classmethod
     def from_frame(cls, frame: Any) -> Signatures:
         """Make a table from a pandas DataFrame: index = classes, columns = dimensions."""
-        return cls(*frames.read_frame(frame))
+        return cls(*files.read_frame(frame))
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str], *, int_names: bool = False) -> Signatures:
@@ -232,7 +232,7 @@ class Signatures(NewClasses):
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame: index = classes, columns = dimensions."""
-        return frames.make_frame(self.names, self.vectors, self.dimensions)
+        return files.make_frame(self.names, self.vectors, self.dimensions)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -346,7 +346,7 @@ class Signatures(NewClasses):
         other : Signatures, DataFrame or mapping
             New classes with the same dimensions in any order, or what `from_dict` takes.
         """
-        other = frames.read_if_frame(other, Signatures.from_frame)
+        other = files.read_if_frame(other, Signatures.from_frame)
         if not isinstance(other, Signatures):
             checks.check_new_rows(other, self.n_dimensions)
             other = Signatures.from_dict(other, self.dimensions)
@@ -391,7 +391,7 @@ class Signatures(NewClasses):
         >>> both["cat"], both.blocks["word vectors"]
         (array([1. , 0.3, 0.4]), slice(1, 3, None))
         """
-        other = frames.read_if_frame(other, Signatures.from_frame)
+        other = files.read_if_frame(other, Signatures.from_frame)
         checks.check_same_classes(self, other)
         mine = list(self.blocks) if len(self.blocks) > 1 else [names[0]]
         theirs = list(other.blocks) if len(other.blocks) > 1 else [names[1]]
@@ -506,7 +506,7 @@ class Signatures(NewClasses):
         return hash((tuple(self), self.dimensions, tuple(self.vectors[0].tolist())))
 
     def _repr_html_(self) -> str:
-        return frames.make_html(repr(self), self.names, self.vectors, self.dimensions)
+        return files.make_html(repr(self), self.names, self.vectors, self.dimensions)
 
     def __repr__(self) -> str:
         classes, dimensions = self.shape

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn._optional import axes_for, require
-from zslearn.signatures.frames import make_html_table
+from zslearn.signatures.files import make_html_table
 
 # What encoders of texts and words call their dimensions: "minilm12", "d_3", "17".
 _NUMBERED = re.compile(r"(minilm|[dwv_]*)\d+")

@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -74,7 +72,9 @@ def test_a_name_is_no_formula(visitor):
 def as_encoded(collection):
     """Vectors of the encoder of which the features of the shapes are projections."""
     axes = collection.steps[-1].components_.astype(np.float64)
-    rest = np.linalg.svd(axes)[2][len(axes) :][0]  # what no axis sees brings them to unit length
+    rest = np.eye(axes.shape[1])[0]
+    rest -= (axes @ rest) @ axes  # what no axis sees brings them to unit length
+    rest /= np.linalg.norm(rest)
     X = collection.X.astype(np.float64)
     return X @ axes + np.sqrt(np.maximum(0, 1 - (X**2).sum(axis=1)))[:, None] * rest
 
@@ -130,13 +130,13 @@ def test_the_model_is_used_by_the_program_on_a_picture(described, tmp_path, monk
     assert found["probability"] == pytest.approx(brought["ranking"][0]["probability"], abs=1e-3)
 
 
-def run(*command, cwd):
-    done = subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True)
+def run(warm, *command, cwd):
+    done = warm.python(*command, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_each_file_is_used_by_another_program(described, tmp_path):
+def test_each_file_is_used_by_another_program(described, tmp_path, warm):
     """What is taken home arrives: served, run, and trained with."""
     described.edit("method", method="prototype-regression")
     described.session.wait()
@@ -158,7 +158,7 @@ def test_each_file_is_used_by_another_program(described, tmp_path):
     assert found["probability"] == pytest.approx(brought["ranking"][0]["probability"], abs=1e-3)
     # The lines run by themselves and give the answers of the board.
     lines = "import runpy; print(*runpy.run_path('model.py')['answers'].tolist(), sep='\\n')"
-    found = run(sys.executable, "-c", lines, cwd=tmp_path).splitlines()
+    found = run(warm, "-c", lines, cwd=tmp_path).splitlines()
     assert (np.array(found) == wanted).mean() > 0.999
     # The table of classes is one that a model can be trained with.
     data = described.session.collection
@@ -166,7 +166,7 @@ def test_each_file_is_used_by_another_program(described, tmp_path):
     (tmp_path / "y.csv").write_text("\n".join(data.labels[data.train].tolist()) + "\n")
     command = ["--features", "X.npy", "--labels", "y.csv", "--signatures", "classes.csv"]
     command += ["--method", "sae", "--save", "own.zsl"]
-    run(sys.executable, "-m", "zslearn", "fit", *command, cwd=tmp_path)
+    run(warm, "-m", "zslearn", "fit", *command, cwd=tmp_path)
     assert RING in load(tmp_path / "own.zsl").classes_.tolist()
 
 

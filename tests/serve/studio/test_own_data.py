@@ -1,8 +1,6 @@
 """One's own data: a folder of pictures encoded while the page waits, a store, a model."""
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -149,12 +147,11 @@ EVIL_CLASSES = (
 EVIL_TRAITS = ("'#", '"""', "a\nopen('pwned', 'w')", "\\", "{0}")
 
 
-def run_lines(visitor, folder):
+def run_lines(visitor, folder, warm):
     """Run the exported lines in a folder, and return the answers they give."""
     (folder / "model.py").write_bytes(visitor.get("export/model.py").content)
     program = "import runpy; print(runpy.run_path('model.py')['answers'].tolist())"
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    done = warm.python("-c", program, cwd=folder)
     assert done.returncode == 0, done.stderr
     return ast.literal_eval(done.stdout)
 
@@ -166,7 +163,7 @@ def answers_of(visitor):
 
 @pytest.mark.parametrize("data", ["pictures", "own.project.store"])
 def test_the_exported_lines_find_the_data_from_any_folder(
-    opened, photos, tmp_path, monkeypatch, data
+    opened, photos, tmp_path, monkeypatch, warm, data
 ):
     """Beside them lies the exported table of classes, which is not the one that was opened."""
     monkeypatch.chdir(photos)
@@ -177,12 +174,12 @@ def test_the_exported_lines_find_the_data_from_any_folder(
         visitor.edit("set", **{"class": 0}, changes={"0": 0.7})
         studio.session.wait()
         (tmp_path / "classes.csv").write_bytes(visitor.get("export/classes.csv").content)
-        assert run_lines(visitor, tmp_path) == answers_of(visitor)
+        assert run_lines(visitor, tmp_path, warm) == answers_of(visitor)
     finally:
         studio.session.close()
 
 
-def test_no_name_of_a_folder_class_trait_or_file_is_run_by_the_exported_lines(tmp_path):
+def test_no_name_of_a_folder_class_trait_or_file_is_run_by_the_exported_lines(tmp_path, warm):
     rng = np.random.default_rng(0)
     for place, name in enumerate(EVIL_CLASSES):
         folder = tmp_path / EVIL / name
@@ -201,7 +198,7 @@ def test_no_name_of_a_folder_class_trait_or_file_is_run_by_the_exported_lines(tm
         visitor.edit("add", name='"""#\\', like=0)
         visitor.edit("set", **{"class": 1}, changes={"0": 0.5})
         studio.session.wait()
-        assert run_lines(visitor, tmp_path) == answers_of(visitor)
+        assert run_lines(visitor, tmp_path, warm) == answers_of(visitor)
     finally:
         studio.session.close()
     assert not (tmp_path / "pwned").exists()

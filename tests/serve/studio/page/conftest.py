@@ -1,7 +1,6 @@
 """A studio of shapes in a thread of this process, and pages of a real browser that visit it."""
 
 import os
-import re
 import shutil
 import threading
 from pathlib import Path
@@ -19,6 +18,7 @@ from zslearn.serve.studio.opening import finish
 
 # Screenshots of every activity, to be looked at: ZSLEARN_SCREENSHOTS=DIR keeps them there.
 SCREENSHOTS = os.environ.get("ZSLEARN_SCREENSHOTS")
+WINDOW = {"viewport": {"width": 1360, "height": 850}}
 
 
 class RunningStudio:
@@ -89,31 +89,41 @@ def studio(start_studio):
 
 @pytest.fixture(scope="package")
 def browser():
-    """One browser for all tests of the page; each gets a context of its own."""
-    yield from run_browser()
+    """One browser for all tests of the page; it finds nobody but this machine."""
+    yield from run_browser("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
+
+
+@pytest.fixture(scope="package")
+def window(browser):
+    """The window of those who ask for no other: a tab there costs half of one in a new context.
+
+    Every studio has a port and so an origin of its own. What tests share beyond it are cookies,
+    which go when a visitor leaves.
+    """
+    context = browser.new_context(**WINDOW)
+    context.new_page()  # what tabs share stays while there is one
+    yield context
+    context.close()
 
 
 class Visitor:
-    """A person at a page: what went wrong on it is kept, what goes elsewhere is stopped."""
+    """A person at a page: what went wrong on it, and what was asked of others, is kept."""
 
-    def __init__(self, browser, studio, ready=True, **context):
-        context = {"viewport": {"width": 1360, "height": 850}, **context}
-        self.studio, self.problems, self.elsewhere = studio, [], []
-        self.context = browser.new_context(**context)
+    def __init__(self, context, studio, ready=True):
+        self.studio, self.problems, self.elsewhere, self.tabs = studio, [], [], []
+        self.context = context
         self.context.set_default_timeout(20_000)
-        self.context.route(re.compile(".*"), self._route)
+        self.context.on("request", self._note)
         self.page = self.open(studio.entrance, ready=ready)
 
-    def _route(self, route):
-        if route.request.url.startswith((self.studio.origin + "/", "data:", "blob:")):
-            route.continue_()
-        else:
-            self.elsewhere.append(route.request.url)
-            route.abort()
+    def _note(self, request):
+        if not request.url.startswith((self.studio.origin + "/", "data:", "blob:")):
+            self.elsewhere.append(request.url)
 
     def open(self, address=None, ready=True):
         """Open a tab and wait until it can be used, unless it is to be seen before."""
         page = self.context.new_page()
+        self.tabs.append(page)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("console", self._listen)
         page.goto(address or f"{self.studio.origin}/studio/")
@@ -121,6 +131,13 @@ class Visitor:
             page.wait_for_selector("html[data-ready=true]")
             page.wait_for_selector("canvas.map[data-painted]")
         return page
+
+    def leave(self):
+        """Close every tab, and forget the entrance."""
+        for page in self.tabs:
+            page.close()
+        self.context.remove_listener("request", self._note)
+        self.context.clear_cookies()
 
     def _listen(self, message):
         if message.type == "error":
@@ -132,17 +149,27 @@ class Visitor:
 
 
 @pytest.fixture
-def visit(browser, start_studio):
-    """Visit a studio; at the end nothing may have gone wrong on the page, nor elsewhere."""
-    visitors = []
+def visit(browser, window, start_studio):
+    """Visit a studio; at the end nothing may have gone wrong on the page, nor elsewhere.
 
-    def come(studio, **context):
-        visitors.append(Visitor(browser, studio, **context))
+    Who comes second, or wants another window, gets a context of their own.
+    """
+    visitors, contexts = [], []
+
+    def come(studio, ready=True, **wanted):
+        context = window
+        if visitors or wanted:
+            context = browser.new_context(**WINDOW | wanted)
+            contexts.append(context)
+        visitors.append(Visitor(context, studio, ready))
         return visitors[-1]
 
     yield come
     for visitor in visitors:
-        visitor.context.close()
+        visitor.leave()
+    for context in contexts:
+        context.close()
+    for visitor in visitors:
         assert visitor.problems == []
         assert visitor.elsewhere == []
 

@@ -124,4 +124,5 @@ def test_the_page_for_a_colleague_opens_without_the_studio(page, visitor, browse
     expect(colleague.locator("header")).to_contain_text("efficientnet-lite0")
     assert colleague.evaluate("document.documentElement.scrollWidth <= innerWidth")
     context.close()
-    visitor.problems.clear()  # the page of the studio is no longer answered
+    page.close()
+    visitor.problems.clear()  # the page of the studio was no longer answered
