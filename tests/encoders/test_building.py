@@ -442,8 +442,12 @@ def test_folders_that_cannot_be_taken(folder, tmp_path):
         find_pictures(tmp_path / "none")
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / ".hidden").touch()
-    with pytest.raises(InvalidInputError, match="holds no files"):
+    with pytest.raises(InvalidInputError, match=r"empty holds no files\.$"):
         find_pictures(tmp_path / "empty")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "cat").symlink_to(folder)
+    with pytest.raises(InvalidInputError, match="only links to folders, which are not followed"):
+        find_pictures(tmp_path / "linked")
     (folder / "loose.png").touch()
     with pytest.raises(InvalidInputError, match=r"the file 'loose\.png' beside them"):
         find_pictures(folder)

@@ -107,7 +107,9 @@ def find_pictures(folder: str | Path, labels: str | Path | None = None) -> list[
         return _listed(root, Path(labels))
     names = sorted(_files(root))
     if not names:
-        raise InvalidInputError(f"{root} holds no files.")
+        links = any(entry.is_symlink() and entry.is_dir() for entry in root.iterdir())
+        what = ", only links to folders, which are not followed: link the files" if links else ""
+        raise InvalidInputError(f"{root} holds no files{what}.")
     loose = [name for name in names if "/" not in name]
     if loose and len(loose) < len(names):
         raise InvalidInputError(

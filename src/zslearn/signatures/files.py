@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
-import tokenize
 import zipfile
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import IO, Any
@@ -28,23 +26,6 @@ FloatArray = NDArray[np.float64]
 Classes = tuple[list[Any], FloatArray, list[str] | None, tuple[str, ...]]
 # Rows and columns that a notebook shows.
 _SHOWN = 6
-# What numpy raises, depending on where a file is cut or damaged.
-ARRAY_DAMAGE = (
-    ValueError,
-    TypeError,
-    SyntaxError,
-    LookupError,
-    OSError,
-    EOFError,
-    MemoryError,
-    OverflowError,
-    NotImplementedError,
-    RecursionError,
-    RuntimeError,
-    tokenize.TokenError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 def read_classes(source: Any, *, int_names: bool = False) -> Classes:
