@@ -176,12 +176,16 @@ def test_too_few_classes_give_no_threshold(data):
     assert clf.frozen().threshold == "auto"
 
 
-def test_folds_of_two_classes_know_no_strangers_among_unseen_ones(data):
+def test_folds_of_two_classes_take_other_candidates_from_the_table(data):
     rows = np.isin(data.y, [f"seen{i}" for i in range(4)])
     clf = CalibratedStacking(SAEClassifier(data.signatures, lam=1.0), cv=2)
     clf.fit(data.X[rows], data.y[rows])
-    assert clf.expected_rejection_["unseen"].strangers is None
-    assert clf.expected_rejection_["all"].strangers is not None
+    assert None not in clf.threshold_.values()
+    assert clf.threshold_["all"] != clf.threshold_["unseen"]
+    few = data.signatures.subset([f"seen{i}" for i in range(4)])
+    clf = CalibratedStacking(SAEClassifier(few, lam=1.0), cv=2)
+    clf.fit(data.X[rows], data.y[rows])
+    assert clf.threshold_["all"] == clf.threshold_["unseen"]
     assert clf.temperature_["all"] != clf.temperature_["unseen"]
 
 
@@ -241,14 +245,38 @@ def test_frozen_copies_and_files_answer_the_same_without_folds(
             )
 
 
-def test_nothing_depends_on_the_unseen_classes(data, task, clf):
+def test_bias_and_temperature_do_not_depend_on_the_unseen_classes(data, task, clf):
+    """Their signatures are candidates where the threshold is learned, and nowhere else."""
     vectors = data.signatures.vectors.copy()
     vectors[data.signatures.index_of(task.unseen)] = 77.0
     other = type(data.signatures)(data.signatures.names, vectors)
     again = CalibratedStacking(SAEClassifier(other, lam=1.0))
     again.fit(data.X[task.train], data.y[task.train])
+    assert again.gamma_ == clf.gamma_
     assert again.temperature_ == clf.temperature_
-    assert again.threshold_ == clf.threshold_
+
+
+def test_known_and_unknown_samples_meet_as_many_unseen_candidates(data, task, monkeypatch):
+    """As many as there will be: how sure an answer is depends on their number."""
+    kept = []
+
+    def folds(*given, **named):
+        kept.extend(held_out_folds(*given, **named))
+        return iter(kept)
+
+    monkeypatch.setattr("zslearn.zero_shot.calibration.held_out_folds", folds)
+    clf = fitted(data, task)
+    for fold in kept:
+        assert not np.isin(fold.classes, task.unseen).any()
+        for unknown in fold.unknown_parts(0):
+            for setting, n_seen in (("unseen", 0), ("all", len(fold.seen))):
+                found = fold.filled(fold.candidates(setting, unknown))
+                assert not np.isin(unknown, found).any()
+                assert len(found) == n_seen + len(task.unseen)
+    # A confidence that told samples by the number of candidates would be nearly always right.
+    plain = fitted(data, task, confidence="entropy")
+    learned, single = (one.expected_rejection_["unseen"].auroc for one in (clf, plain))
+    assert learned < single + 0.1
 
 
 def test_scores_in_other_units_give_the_same_probabilities_and_rejections(data, task):

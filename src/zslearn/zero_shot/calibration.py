@@ -436,13 +436,19 @@ class CalibratedStacking(Wrapping, Expecting, Teachable, ZeroShotClassifier):
             folds = ClassKFold(
                 n_folds, shuffle=True, holdout=self.holdout, random_state=self.random_state
             )
-            yield from held_out_folds(prototype, X, y, folds, self._guests(np.unique(y)))
+            guests = self._guests(np.unique(y))
+            fill = None if len(guests) else self._described(np.unique(y))
+            yield from held_out_folds(prototype, X, y, folds, guests, fill)
 
     def _guests(self, classes: NDArray) -> NDArray:
         """Return the unseen classes that are candidates of the folds, if seen ones are few."""
         closed = self.zero_shot_tags.closed_form and self.cv == "auto"
         if not closed or self.signatures is None or not 4 <= len(classes) <= FEW_CLASSES:
             return classes[:0]
+        return self._described(classes)
+
+    def _described(self, classes: NDArray) -> NDArray:
+        """Return unseen classes, some of them if they are many."""
         unseen = np.setdiff1d(as_signatures(self.signatures).names, classes)
         return drawn_guests(unseen, self.random_state)
 

@@ -67,6 +67,9 @@ class HeldOut:
     n_unseen : int or None
         Candidates that do not play seen classes in the setting "unseen", as many as there will be
         at prediction: how sure an answer is depends on their number. None for all.
+    fill : ndarray or None
+        More classes without samples that scores are there for, beside `classes`: candidates only
+        where it is learned how sure answers are, up to as many unseen ones as there will be.
     """
 
     curve: SeenUnseenCurve | None
@@ -77,6 +80,7 @@ class HeldOut:
     ratios: Callable[[], NDArray[Any] | None] = lambda: None
     other: HeldOut | None = None
     n_unseen: int | None = None
+    fill: NDArray[Any] | None = None
 
     @property
     def unseen(self) -> NDArray[Any]:
@@ -94,6 +98,13 @@ class HeldOut:
         tested = np.isin(unseen, self.y)
         others = np.flatnonzero(~tested)[max(0, self.n_unseen - int(tested.sum())) :]
         return np.delete(unseen, others)
+
+    def filled(self, candidates: NDArray[Any]) -> NDArray[Any]:
+        """Return candidates, with as many unseen ones among them as there will be."""
+        if self.fill is None:
+            return candidates
+        missing = max(0, len(self.fill) - int((~np.isin(candidates, self.seen)).sum()))
+        return np.union1d(candidates, self.fill[:missing])
 
     def labeled_scores(self, setting: str, gamma: float) -> LabeledScores:
         """Return biased scores of the samples whose class is a candidate, sides of equal weight."""
@@ -150,7 +161,8 @@ class HeldOut:
         table = self.ratios()
         if table is None:
             return None
-        columns = np.searchsorted(self.classes, answers)
+        scored = self.classes if self.fill is None else np.union1d(self.classes, self.fill)
+        columns = np.searchsorted(scored, answers)
         return table[:, np.flatnonzero(rows), columns].T
 
     def side_weights(self, rows: NDArray[np.bool_], unknown: Any = ()) -> NDArray[np.float64]:
@@ -184,6 +196,7 @@ def held_out_folds(
     y: NDArray[Any],
     folds: ClassKFold,
     guests: NDArray[Any] | None = None,
+    fill: NDArray[Any] | None = None,
 ) -> Iterator[HeldOut]:
     """Fit on part of the classes and score what was held out, fold by fold.
 
@@ -199,6 +212,8 @@ def held_out_folds(
         With a share of the samples of the other classes held out.
     guests : ndarray of shape (n_guests,), optional
         Classes without samples that are candidates of every fold, as they will be later.
+    fill : ndarray of shape (n_fill,), optional
+        As in `HeldOut`, without guests.
 
     Yields
     ------
@@ -213,11 +228,11 @@ def held_out_folds(
         if not np.isin(y[test], y[train]).any():
             continue
         fitted = clone(prototype).fit(X[train], y[train])
-        found = held_out_by(fitted, X[test], y[test], classes, n_unseen=n_unseen)
+        found = held_out_by(fitted, X[test], y[test], classes, n_unseen=n_unseen, fill=fill)
         classifier = last_step(fitted)
         if getattr(classifier, "seen_prototypes", None) == "auto":
             also, rows = classifier.with_seen_prototypes("posterior"), features_of(fitted, X[test])
-            other = replace(_scored(also, rows, y[test], classes, 1.0), n_unseen=n_unseen)
+            other = replace(_scored(also, rows, y[test], classes, 1.0, fill), n_unseen=n_unseen)
             found = replace(found, other=other)
         yield found
 
@@ -230,6 +245,7 @@ def held_out_by(
     *,
     unit: float = 1.0,
     n_unseen: int | None = None,
+    fill: NDArray[Any] | None = None,
 ) -> HeldOut:
     """Score the samples that a fold left out.
 
@@ -247,30 +263,40 @@ def held_out_by(
         What scores are divided by, where folds differ in the size of their scores.
     n_unseen : int, optional
         As in `HeldOut`, if `classes` has some without samples.
+    fill : ndarray of shape (n_fill,), optional
+        As in `HeldOut`.
 
     Returns
     -------
     HeldOut
     """
     classifier, rows = last_step(fitted), features_of(fitted, X)
-    return replace(_scored(classifier, rows, y, classes, unit), n_unseen=n_unseen)
+    return replace(_scored(classifier, rows, y, classes, unit, fill), n_unseen=n_unseen)
 
 
 def _scored(
-    classifier: Any, rows: Any, y: NDArray[Any], classes: NDArray[Any], unit: float
+    classifier: Any,
+    rows: Any,
+    y: NDArray[Any],
+    classes: NDArray[Any],
+    unit: float,
+    fill: NDArray[Any] | None,
 ) -> HeldOut:
-    recognizer = classifier.recognizer(classes)
+    names = classes if fill is None else np.union1d(classes, fill)
+    recognizer = classifier.recognizer(names)
     scores, seen, curve = recognizer.scores(rows) / unit, classifier.seen_classes_, None
     known = np.isin(y, seen)
     if known.any() and not known.all():
-        curve = seen_unseen_curve(y, scores, candidates=classes, seen=seen)
+        own = scores if fill is None else scores[:, np.isin(names, classes)]
+        curve = seen_unseen_curve(y, own, candidates=classes, seen=seen)
     some = slice(None, None, -(-len(y) // MAX_ROWS))
     tags = classifier.zero_shot_tags
     if tags.transductive or not tags.separable:
-        return HeldOut(curve, y[some], classes, seen, _Rescored(classifier, rows[some], unit))
-    columns = _Columns(classes, scores[some].copy())
+        rescored = _Rescored(classifier, rows[some], unit)
+        return HeldOut(curve, y[some], classes, seen, rescored, fill=fill)
+    columns = _Columns(names, scores[some].copy())
     ratios = cache(partial(recognizer.familiarity_table, rows[some]))
-    return HeldOut(curve, y[some], classes, seen, columns, ratios)
+    return HeldOut(curve, y[some], classes, seen, columns, ratios, fill=fill)
 
 
 def with_better_seen(
@@ -602,10 +628,11 @@ def open_answers(
     temperature: float,
     random_state: int | None,
 ) -> Answers | None:
-    """Answer the samples of folds, with all candidates and without part of the pseudo-unseen ones.
+    """Answer the samples of folds with part of the pseudo-unseen classes taken from the candidates.
 
-    Samples of known classes are asked about once, with all classes as candidates, and those of
-    each part of the pseudo-unseen classes again with that part unknown.
+    How sure an answer is depends on the number of candidates, so samples of known classes are asked
+    about among as many as those of unknown ones: each time that a part is unknown. Where a fold
+    holds out one class alone, its samples are asked about with it and without it.
 
     Parameters
     ----------
@@ -626,12 +653,13 @@ def open_answers(
     found = []
     for place, fold in enumerate(folds):
         parts = fold.unknown_parts(random_state)
-        for unknown in [fold.y[:0], *parts]:
-            candidates = fold.candidates(setting, unknown)
+        for unknown in parts if len(parts) > 1 else [fold.y[:0], *parts]:
+            candidates = fold.filled(fold.candidates(setting, unknown))
             if len(candidates) < 2:
                 continue
             # Samples of the unknown classes stay, only their classes are no answers any more.
-            rows = np.isin(fold.y, unknown if len(unknown) else candidates)
+            again = len(parts) == 1 and len(unknown) > 0
+            rows = np.isin(fold.y, unknown if again else np.append(candidates, unknown))
             scores = fold.biased(candidates, gamma)[rows]
             y = fold.y[rows]
             answer = candidates[scores.argmax(axis=1)]

@@ -36,7 +36,7 @@ from zslearn.reproduce.tables import (
     where,
 )
 from zslearn.zero_shot import CalibratedStacking, PrototypeRegression, make_classifier
-from zslearn.zero_shot.held_out import LEARNED, RejectionRule, held_out_folds
+from zslearn.zero_shot.held_out import LEARNED, RejectionRule, drawn_guests, held_out_folds
 
 CONFIDENCES = (*LEARNED, *MEASURES)
 DISTANCE = "distance"
@@ -76,7 +76,8 @@ def _stacks(data: ZeroShotDataset, task: Task, chosen: Any) -> dict[str, Calibra
     first = CalibratedStacking(chosen).fit(X, y)
     holdout, seed = first.holdout, first.random_state
     deal = ClassKFold(len(first.curves_), shuffle=True, holdout=holdout, random_state=seed)
-    folds = list(held_out_folds(chosen, X, y, deal))
+    unseen = np.setdiff1d(first.signatures_.names, first.seen_classes_)
+    folds = list(held_out_folds(chosen, X, y, deal, fill=drawn_guests(unseen, seed)))
     stacks = {}
     for name in CONFIDENCES:
         rule = RejectionRule(name, first.max_rejected, None, seed)
