@@ -149,13 +149,15 @@ class CalibratedStacking(Wrapping, Expecting, Teachable, ZeroShotClassifier):
     T and the threshold are learned twice, for candidates with seen classes among them ("all") and
     without ("unseen"), because both depend on who competes. For the threshold a third of the
     pseudo-unseen classes at a time is taken from the candidates: they have neither samples nor a
-    place among the answers. The threshold is the highest t that rejects at most `max_rejected` of
-    the held-out samples of seen classes, and keeps ``(1 + Σ r_c(t)) / (K + 1)`` at twice that share
-    or less, where r_c is the rejected share of class c of the K pseudo-unseen ones, by a confidence
-    learned of others: a promise for a class that was not held out. Below 1 / (K + 1) nothing can
-    be promised. No test sample and no sample of an unseen class takes part. Parameters
-    that the classifier chooses itself are chosen once, on all training classes, and kept in the
-    folds. Around `PrototypeRegression` the folds also decide whether seen classes are represented
+    place among the answers. For known and unknown samples alike, real unseen classes fill the
+    candidates up to as many unseen ones as there will be; only their signatures are needed. The
+    threshold is the highest t that rejects at most `max_rejected` of the held-out samples of seen
+    classes, and keeps ``(1 + Σ r_c(t)) / (K + 1)`` at twice that share or less, where r_c is the
+    rejected share of class c of the K pseudo-unseen ones, by a confidence learned of others: a
+    promise for a class that was not held out. Below 1 / (K + 1) nothing can be promised. No test
+    sample and no sample of an unseen class takes part. Parameters that the classifier chooses
+    itself are chosen once, on all training classes, and kept in the folds. Around
+    `PrototypeRegression` the folds also decide whether seen classes are represented
     by their descriptions alone or by their samples as well, and the confidence knows how much
     likelier a sample is of its answer than of a class nobody described.
 
