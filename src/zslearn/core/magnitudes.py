@@ -29,6 +29,7 @@ LARGEST_LEARNED = {
     np.dtype(np.float32): 1e18,
     np.dtype(np.float16): 6e4,
 }
+_FEW = 16
 
 
 def check_rows(X: Matrix, numbers: NDArray | None = None, what: str = "X") -> None:
@@ -185,6 +186,9 @@ def check_finite(values: NDArray, what: str, first_row: int = 0) -> None:
     Traceback (most recent call last):
     zslearn.exceptions.InvalidInputError: the scores of row 1 are not finite: what they are ...
     """
+    # Of a few answers alone, Python finds out sooner than numpy.
+    if values.size <= _FEW and all(map(math.isfinite, values.ravel().tolist())):
+        return
     # One number for all: it is finite if they are, and hardly ever otherwise.
     with np.errstate(over="ignore", invalid="ignore"):
         if math.isfinite(np.add.reduce(values, axis=None)):

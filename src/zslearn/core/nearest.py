@@ -280,6 +280,8 @@ def best_columns(values: NDArray, k: int) -> tuple[NDArray[np.intp], NDArray]:
     k = min(k, n_columns)
     if k == 1:
         best = values.argmax(axis=1)
+        if n_rows == 1:
+            return best[:, None], values.take(best, axis=1)
         return best[:, None], values[np.arange(n_rows), best][:, None]
     size = int(np.clip(n_columns // 32, *_GROUP_SIZES))
     n_groups = n_columns // size
@@ -366,10 +368,10 @@ def well_scaled(M: Matrix) -> tuple[Matrix, NDArray, NDArray | None]:
 
 def _squares(M: Matrix) -> NDArray:
     """Sum of the squares of each row."""
+    if not sparse.issparse(M):
+        return np.einsum("ij,ij->i", M, M)  # which never warns
     with np.errstate(over="ignore", under="ignore"):
-        if sparse.issparse(M):
-            return np.asarray(M.multiply(M).sum(axis=1)).ravel()
-        return np.einsum("ij,ij->i", M, M)
+        return np.asarray(M.multiply(M).sum(axis=1)).ravel()
 
 
 @cache

@@ -83,20 +83,25 @@ class RowTransform:
         narrow = X.dtype.kind == "f" and X.dtype.itemsize <= 4
         dtype = np.dtype(np.float32 if narrow else np.float64)
         out = np.empty(X.shape, dtype) if scratch is None else scratch.array(X.shape, dtype)
+        if len(X) <= _PIECE:
+            self._apply_to(X.astype(dtype, copy=False), out, numbers)
+            return out
         numbers = np.arange(len(X)) if numbers is None else numbers
         for start in range(0, len(X), _PIECE):
             rows = slice(start, start + _PIECE)
-            piece, changed, own = X[rows].astype(dtype, copy=False), out[rows], numbers[rows]
-            if self.norm is None:
-                check_rows(piece, own)
-                changed[...] = piece
-            else:
-                self._scale(piece, changed, own)
-            if self.power != 1.0:
-                changed[...] = signed_power(changed, self.power)
-                if self.norm is not None:
-                    self._scale(changed, changed, own)
+            self._apply_to(X[rows].astype(dtype, copy=False), out[rows], numbers[rows])
         return out
+
+    def _apply_to(self, piece: NDArray, out: NDArray, numbers: NDArray | None) -> None:
+        if self.norm is None:
+            check_rows(piece, numbers)
+            out[...] = piece
+        else:
+            self._scale(piece, out, numbers)
+        if self.power != 1.0:
+            out[...] = signed_power(out, self.power)
+            if self.norm is not None:
+                self._scale(out, out, numbers)
 
     def _scale(self, piece: NDArray, out: NDArray, numbers: NDArray | None) -> None:
         # x / ‖x‖, where divided by its largest entry first if the squares of a row overflow.

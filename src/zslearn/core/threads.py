@@ -13,7 +13,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from threading import Lock, Thread
@@ -103,8 +103,9 @@ def map_blocks(
         Number of results computed in all, each a product over the dimensions.
     """
     if len(blocks) < 2 or size < _WORTH_THREADS:
-        limit = limit_blas(n_threads()) if size > _WORTH_A_LIMIT else nullcontext()
-        with limit:
+        if size <= _WORTH_A_LIMIT:
+            return map(function, blocks)
+        with limit_blas(n_threads()):
             return iter([function(block) for block in blocks])
     return map_in_order(function, blocks, min(n_threads(), len(blocks)))
 

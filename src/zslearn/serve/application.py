@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from typing import Any
 
 from starlette.applications import Starlette
@@ -124,6 +125,7 @@ def allowed_hosts(settings: ServerSettings) -> frozenset[str]:
     return frozenset(name.lower().strip("[]") for name in (*own, *settings.allowed_hosts))
 
 
+@lru_cache(16)
 def host_name(header: str) -> str:
     """Return the name in a Host header, without its port and in small letters.
 

@@ -136,11 +136,15 @@ def _cast(name: str, datatype: str, values: NDArray[Any]) -> NDArray[Any]:
         values = values.astype(np.float64, copy=False)
     if values.dtype == code:
         return values
-    with np.errstate(over="ignore", invalid="ignore"):
-        cast = values.astype(code)
+    cast = _converted(values, code)
     if code.kind != "f" and not np.array_equal(cast, values):
         raise refuse(f"the data of {name} does not fit the type {datatype}.")
     return cast
+
+
+@np.errstate(over="ignore", invalid="ignore")  # in half the time of a `with`
+def _converted(values: NDArray[Any], code: np.dtype[Any]) -> NDArray[Any]:
+    return values.astype(code)
 
 
 def _number_array(data: Any) -> NDArray[Any]:
