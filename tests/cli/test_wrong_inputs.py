@@ -216,6 +216,7 @@ EVALUATE = {
     "animals --features resnet": "resnet|features",
     "animals --ignore f0": "--ignore",
     "{}/nowhere": "There is no data set",
+    "{}/model.zsl {}/nowhere": "There is no file '.*nowhere'",
     "{}/X.csv": "is a file; to measure a saved model",
     f"{FILES}": "--cv 5",
     f"{FILES} --unseen fox": "fox",
@@ -350,6 +351,9 @@ PICTURES = {
     "fit {}/photos WITH --split x": "--split and --ignore do not go with pictures",
     "fit {}/photos WITH --unseen fox": "fox",
     "fit {}/photos/seen0 WITH --labels {}/nothing.csv": "nothing.csv",
+    "predict {}/texts.zsl {}/photos/seen0/0.png": "is a picture, the model takes texts",
+    "studio {}/nothing --project {}/p": "nothing holds no files",
+    "studio {}/links --project {}/p": "links holds no files, only links to folders",
     "fit {}/model.zsl WITH": "model.zsl|--labels, --signatures",
     "fit {}/X.csv WITH": "no column holds texts.*give it by --features .*X.csv",
     "fit {}/tickets.store WITH --encoder minilm": "--encoder is for a folder",
@@ -442,7 +446,9 @@ def add_pictures(folder):
         Image.new("RGB", (8, 8), (10 * i, 0, 0)).save(place / f"{i}.png")
     for file in (folder / "broken").rglob("*.png"):
         file.write_bytes(b"no picture")
-    (folder / "nothing").mkdir()
+    for empty in ("nothing", "links"):
+        (folder / empty).mkdir()
+    (folder / "links" / "seen0").symlink_to(folder / "photos" / "seen0")
 
 
 def add_texts(folder):
@@ -466,7 +472,7 @@ def add_texts(folder):
 @pytest.fixture
 def files(sound, tmp_path):
     """A copy of the sound files, to be spoiled."""
-    return shutil.copytree(sound, tmp_path / "files")
+    return shutil.copytree(sound, tmp_path / "files", symlinks=True)
 
 
 def spoil(case, folder):

@@ -83,12 +83,15 @@ def _of_texts(
 ) -> Samples:
     """Return vectors of texts: of a store, a table or a file with one per line, or typed here."""
     from zslearn.encoders import Store, is_store
+    from zslearn.encoders.pictures import IMAGE_SUFFIXES
 
     first = given[0]
     if len(given) == 1 and is_store(first):
         return _stored(classifier, Store.open(first))
     if len(given) == 1 and _is_path(first):
         check_is_file(first)
+        if Path(first).suffix.lower() in IMAGE_SUFFIXES:
+            raise InvalidInputError(f"{first} is a picture, the model takes texts.")
         if holds_features(first, text, classifier.n_features_in_):
             return _table(classifier, first, ignore)
         return text_vectors(identity, _texts_in(first, text))

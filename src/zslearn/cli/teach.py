@@ -118,11 +118,11 @@ def labeled_samples(
 
     labels, text, ignore = options["labels"], options["text"], options["ignore"]
     if not Path(samples).is_dir():
+        check_is_file(samples)
         if labels is None:
             raise click.UsageError("say by --labels which column, or which file, holds the classes")
         identity = encoder_of_model(classifier)
         if identity is not None and identity.kind == "text":
-            check_is_file(samples)
             if not holds_features(samples, text, classifier.n_features_in_):
                 return _texts(identity, samples, text, labels)
         elif text is not None:

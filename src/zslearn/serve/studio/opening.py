@@ -179,12 +179,12 @@ def is_table(data: str) -> bool:
 
 
 def holds_pictures(folder: Path) -> bool:
-    """Say whether a folder holds pictures rather than files of a data set."""
+    """Say whether a folder holds pictures, or nothing, rather than files of a data set."""
     files = [path for path in folder.iterdir() if path.is_file()]
     if any(path.suffix.lower() in ARRAYS or path.stem in TABLES for path in files):
         return False
-    names = (name for _, _, names in os.walk(folder) for name in names)
-    return any(Path(name).suffix.lower() in IMAGE_SUFFIXES for name in names)
+    names = [name for _, _, names in os.walk(folder) for name in names]
+    return not names or any(Path(name).suffix.lower() in IMAGE_SUFFIXES for name in names)
 
 
 def check_samples(source: Source) -> None:
