@@ -2,11 +2,12 @@
 
 import json
 import socket
+from types import SimpleNamespace
 
 import pytest
 
 from tests.serve.process import running_server
-from zslearn.serve.connections import _line
+from zslearn.serve.connections import STEPS, BoundedProtocol, JoinedWrites, _line
 
 HOST = b"host: localhost\r\n"
 LIVE = b"GET /v2/health/live HTTP/1.1\r\n" + HOST + b"\r\n"
@@ -179,3 +180,27 @@ def test_an_answer_sent_whole_is_that_sent_in_parts(server, data):
 def test_a_header_that_would_end_the_head_is_not_sent():
     with pytest.raises(ValueError, match="a header cannot hold"):
         _line(b"x-name", b"a\r\nset-cookie: b")
+
+
+@pytest.mark.parametrize(
+    ("sends", "waiting", "kept"), [(True, 0, True), (True, 100, False), (False, 0, False)]
+)
+def test_a_stream_is_kept_while_what_is_sent_is_taken(sends, waiting, kept):
+    """Waiting: bytes that the client has not taken."""
+    aborted = []
+    transport = SimpleNamespace(
+        write=lambda data: None,
+        is_closing=lambda: False,
+        get_write_buffer_size=lambda: waiting,
+        abort=lambda: aborted.append(True),
+    )
+    connection = object.__new__(BoundedProtocol)
+    connection.loop = SimpleNamespace(call_later=lambda *given: None)
+    connection.limits = SimpleNamespace(seconds=1)
+    connection.transport = JoinedWrites(transport, connection.loop)
+    connection.cycle = SimpleNamespace(response_complete=False)
+    for _ in range(3 * STEPS):
+        if sends:
+            connection.transport.write(b": alive\n\n")
+        connection._look()
+    assert bool(aborted) is not kept

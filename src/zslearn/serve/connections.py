@@ -34,9 +34,11 @@ class JoinedWrites:
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._transport, self._loop, self._head = transport, loop, b""
         self.is_closing = transport.is_closing
+        self.n_writes = 0
 
     def write(self, data: bytes) -> None:
         """Send a piece; a head waits for what follows it."""
+        self.n_writes += 1
         if self._head and len(data) < LONG:
             data, self._head = self._head + data, b""
         elif not self._head and data.startswith(_HEAD):
@@ -251,6 +253,7 @@ class BoundedProtocol(HttpToolsProtocol):
     limits: Limits
     _watch: asyncio.TimerHandle | None = None
     _looked_at: Any = None
+    _sent = 0
     _stale = 0
     _unread: int | None = None
     _pointless = 0
@@ -359,8 +362,12 @@ class BoundedProtocol(HttpToolsProtocol):
     def _look(self) -> None:
         """Close the connection if nothing happened since it was last looked at."""
         waiting = self.cycle is None or self.cycle.response_complete
-        self._stale = self._stale + 1 if self.cycle is self._looked_at else 0
-        self._looked_at = self.cycle
+        # A stream of events is one long answer: what is sent of it and taken counts as well.
+        sent = self.transport.n_writes  # type: ignore[attr-defined]
+        taken = sent != self._sent and not self.transport.get_write_buffer_size()
+        same = self.cycle is self._looked_at and not taken
+        self._stale = self._stale + 1 if same else 0
+        self._looked_at, self._sent = self.cycle, sent
         if (waiting and (self.cycle is None or self._stale)) or self._stale >= STEPS:
             self.transport.abort()
             return
