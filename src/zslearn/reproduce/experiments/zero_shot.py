@@ -228,7 +228,7 @@ def _overviews(rows: Iterable[Row]) -> list[Table]:
             f"`{name}`",
             METHODS[name].tags.kind,
             *(short(alone[title].get(name, {}).get("per_class_accuracy")) for title in DATA),
-            f"{cub[name]['fit_seconds']:.0f}" if name in cub else "–",
+            f"{cub[name]['cpu_seconds']:.0f}" if "cpu_seconds" in cub.get(name, {}) else "–",
             METHODS[name].tags.reference,
         )
         for name in order
@@ -251,7 +251,7 @@ def _overviews(rows: Iterable[Row]) -> list[Table]:
         body.append((METHODS[name].title, *cells))
     head = [*DATA, *(f"{title}, H" for title in DATA)]
     head += [f"{n} picture{'s' * (n > 1)}" for n in FEW]
-    long_head = ("method", "name", "kind", *DATA, "CUB fit, s", "reference")
+    long_head = ("method", "name", "kind", *DATA, "CUB, CPU s", "reference")
     title = "Per-class accuracy on unseen classes of the proposed splits"
     return [
         Table("methods", f"{title}, every method", long_head, every),
