@@ -161,8 +161,7 @@ class HeldOut:
         table = self.ratios()
         if table is None:
             return None
-        scored = self.classes if self.fill is None else np.union1d(self.classes, self.fill)
-        columns = np.searchsorted(scored, answers)
+        columns = np.searchsorted(_scored_names(self.classes, self.fill), answers)
         return table[:, np.flatnonzero(rows), columns].T
 
     def side_weights(self, rows: NDArray[np.bool_], unknown: Any = ()) -> NDArray[np.float64]:
@@ -274,6 +273,11 @@ def held_out_by(
     return replace(_scored(classifier, rows, y, classes, unit, fill), n_unseen=n_unseen)
 
 
+def _scored_names(classes: NDArray[Any], fill: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the classes that scores are there for, sorted: columns of scores and ratios."""
+    return classes if fill is None else np.union1d(classes, fill)
+
+
 def _scored(
     classifier: Any,
     rows: Any,
@@ -282,7 +286,7 @@ def _scored(
     unit: float,
     fill: NDArray[Any] | None,
 ) -> HeldOut:
-    names = classes if fill is None else np.union1d(classes, fill)
+    names = _scored_names(classes, fill)
     recognizer = classifier.recognizer(names)
     scores, seen, curve = recognizer.scores(rows) / unit, classifier.seen_classes_, None
     known = np.isin(y, seen)
