@@ -122,4 +122,6 @@ html_theme_options = {
     "footer_end": [],
     "show_prev_next": True,
 }
-html_sidebars = {page: [] for page in ("index", "getting_started", "how_it_works", "glossary")}
+html_sidebars = {
+    page: [] for page in ("index", "getting_started", "how_it_works", "glossary", "paper")
+}
