@@ -5,7 +5,7 @@ from __future__ import annotations
 from sphinx.application import Sphinx
 
 PAGES = {
-    "../CONTRIBUTING.md": "contributing.md",
+    "../CONTRIBUTING.md": "contributors.md",
     "../CHANGELOG.md": "changelog.md",
     "../SECURITY.md": "security.md",
 }
