@@ -23,7 +23,7 @@ DEFAULT_SECONDS = 600.0
 _COST_ORDER = ("instant", "seconds", "minutes")
 _CLUSTERING = ("clustering", "clustering-tables", "cluster-picture")
 # Kinds that take all of a data set, or choose a semantic space themselves.
-WITHOUT_SPACES = ("description", "flowers", "pictures", "deep-pictures")
+WITHOUT_SPACES = ("description", "flowers", "pictures", "deep-pictures", "newcomer", "commands")
 # A split of this name and a number deals the classes again, with the number as the seed.
 RANDOM = "random "
 # Between the names of semantic spaces that are taken side by side.

@@ -34,6 +34,9 @@ KINDS = {
     "texts": "few_shot",
     "adapt": "few_shot",
     "novelty": "few_shot",
+    "newcomer": "newcomer",
+    "promises": "newcomer",
+    "commands": "commands",
 }
 
 

@@ -75,11 +75,11 @@ def _problem(run: Run) -> ZeroShotDataset:
         return tables[name](run.seed)
     if run.source.group == "keel":
         return REAL[run.source.dataset](run.seed)
-    return _redealt(_whole(run.source), run.seed, few=run.parameters.get("group") == "few")
+    return _redealt(some_texts(run.source), run.seed, few=run.parameters.get("group") == "few")
 
 
 @cache
-def _whole(source: DataSource) -> ZeroShotDataset:
+def some_texts(source: DataSource) -> ZeroShotDataset:
     """Return a data set; of texts some of each class, with their sentences as signatures."""
     data = source.load()
     if source.group != "texts":

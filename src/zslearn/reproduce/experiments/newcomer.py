@@ -1,0 +1,280 @@
+"""What default settings give with few classes, and whether what a fit tells comes true.
+
+``newcomer`` draws fifteen animals, as somebody would start: 20 photographs of each of eleven, four
+that are only described, and three in no table. ``promises`` draws classes of other data and of
+generated problems. Both learn by `CalibratedStacking` as ``zslearn fit`` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from importlib.resources import as_file, files
+from time import process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zslearn.datasets import load_animals, make_family
+from zslearn.encoders import TextEncoder, read_descriptions
+from zslearn.metrics import harmonic_mean, per_class_accuracy, seen_unseen_curve
+from zslearn.reproduce.experiments.auto import some_texts
+from zslearn.reproduce.specification import Run
+from zslearn.reproduce.tables import Row, Table, failures, grouped, method_title, select, short
+from zslearn.signatures import Signatures
+from zslearn.zero_shot import CalibratedStacking, make_classifier
+
+N_SEEN, N_UNSEEN, N_STRANGERS = 11, 4, 3
+# Photographs of a class, those of a seen class that are kept for the test, traits of a small table.
+N_PHOTOS, N_KEPT, N_TRAITS = 25, 5, 15
+# Samples that `promises` takes of a seen class for training, and of one for the test.
+N_TRAIN, N_TEST_SEEN, N_TEST_UNSEEN = 20, 40, 100
+BOTH = (("all", "all"), ("alone", "unseen"))
+
+
+def measure(run: Run) -> dict[str, Any]:
+    """Return what a calibrated fit reaches, and what it told."""
+    return _first_model(run) if run.kind == "newcomer" else _kept_promises(run)
+
+
+class Draw(NamedTuple):
+    """Classes of a first model and its rows."""
+
+    seen: NDArray[Any]
+    unseen: NDArray[Any]
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+    strangers: NDArray[np.intp]
+
+
+def drawn(y: NDArray[Any], seed: int) -> Draw:
+    """Draw classes and photographs."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(np.unique(y))
+    photos = {c: rng.permutation(np.flatnonzero(y == c))[:N_PHOTOS] for c in order.tolist()}
+    unseen, seen, strangers = np.split(order, np.cumsum([N_UNSEEN, N_SEEN, N_STRANGERS]))[:3]
+    n_learned = N_PHOTOS - N_KEPT
+    train = [photos[c][:n_learned] for c in seen.tolist()]
+    test = [photos[c][n_learned:] for c in seen.tolist()] + [photos[c] for c in unseen.tolist()]
+    strange = [photos[c] for c in strangers.tolist()]
+    return Draw(seen, unseen, *map(np.concatenate, (train, test, strange)))
+
+
+def described(kind: str, classes: Sequence[str]) -> Signatures:
+    """Return a table of some classes as a newcomer writes it.
+
+    Traits are those of the 85 attributes that divide the classes most evenly, "yes" above the mean
+    of the whole table, as the authors of AwA did it.
+    """
+    if kind == "sentences":
+        return _sentences().subset(classes)
+    table = load_animals().signatures
+    if kind == "85 attributes":
+        return table.subset(classes)
+    answers = (table.subset(classes).vectors > table.vectors.mean()).astype(float)
+    even = np.argsort(np.abs(answers.mean(axis=0) - 0.5), kind="stable")[:N_TRAITS]
+    return Signatures(classes, answers[:, even])
+
+
+@cache
+def _sentences() -> Signatures:
+    place = files("zslearn.reproduce").joinpath("data/animal_descriptions.csv")
+    with as_file(place) as path:
+        return Signatures.from_texts(read_descriptions(path), TextEncoder())
+
+
+def _first_model(run: Run) -> dict[str, Any]:
+    """Fit with and without calibration, and return what either reaches."""
+    data = run.data.load()
+    draw = drawn(data.y, run.seed)
+    names = [*draw.seen.tolist(), *draw.unseen.tolist()]
+    table = described(run.parameters["table"], names)
+    X, y = data.X[draw.train], data.y[draw.train]
+    X_new, y_new = data.X[draw.test], data.y[draw.test]
+    guests = np.isin(y_new, draw.unseen)
+    row: dict[str, Any] = {}
+    clf: Any = None
+    for way, clf in (
+        ("plain", make_classifier(run.method, table)),
+        ("calibrated", CalibratedStacking(make_classifier(run.method, table))),
+    ):
+        start = process_time()
+        clf.fit(X, y)
+        row[f"{way}_fit_cpu_seconds"] = process_time() - start
+        found = clf.predict(X_new, names)
+        unseen, seen = (per_class_accuracy(y_new[s], found[s]) for s in (guests, ~guests))
+        row[f"{way}_harmonic_mean"] = harmonic_mean(seen, unseen)
+    scores = clf.decision_function(X_new, names)
+    curve = seen_unseen_curve(y_new, scores, candidates=np.array(names), seen=draw.seen)
+    row["best_harmonic_mean"] = curve.oracle.harmonic_mean
+    for key, among in BOTH:
+        rejected = clf.recognizer(among).rejected(data.X[draw.strangers])
+        row[f"strangers_rejected_{key}"] = float(rejected.mean())
+        row[f"expected_auroc_{key}"] = clf.expected_rejection_[among].auroc
+    return row | _told_and_done(clf, X_new[guests], y_new[guests], X_new[~guests])
+
+
+def _kept_promises(run: Run) -> dict[str, Any]:
+    """Draw classes of a problem, fit, and compare what the fit told with what new classes do."""
+    options = run.parameters
+    if run.source is None:
+        data = make_family(options["problem"], random_state=run.seed)
+    else:
+        data = some_texts(run.source)
+    rng = np.random.default_rng(run.seed)
+    order = rng.permutation(np.unique(data.y))
+    unseen, seen = np.split(order, np.cumsum([options["n_unseen"], options["n_seen"]]))[:2]
+    rows = rng.permutation(len(data.y))
+    y = data.y[rows]
+
+    def some(classes: NDArray[Any], start: int, stop: int) -> NDArray[np.intp]:
+        return np.concatenate([rows[y == c][start:stop] for c in classes.tolist()])
+
+    train, test = some(seen, 0, N_TRAIN), some(unseen, 0, N_TEST_UNSEEN)
+    more = some(seen, N_TRAIN, N_TRAIN + N_TEST_SEEN)
+    table = data.signatures.subset([*seen.tolist(), *unseen.tolist()])
+    clf = CalibratedStacking(make_classifier(run.method, table))
+    clf.fit(data.X[train], data.y[train])
+    return _told_and_done(clf, data.X[test], data.y[test], data.X[more])
+
+
+def _told_and_done(
+    clf: CalibratedStacking, X: NDArray[Any], y: NDArray[Any], X_seen: NDArray[Any]
+) -> dict[str, float | None]:
+    """Return what was expected of unseen classes and reached, and what was rejected."""
+    told = clf.expected_accuracy_
+    assert told is not None  # there are unseen classes in the table
+    row: dict[str, float | None] = {
+        "reached_unseen": clf.score(X, y, "unseen"),
+        "expected_low": told.low,
+        "expected_unseen": told.accuracy,
+        "expected_high": told.high,
+    }
+    for key, among in BOTH:
+        row[f"unseen_rejected_{key}"] = float(clf.recognizer(among).rejected(X).mean())
+    rejected = clf.recognizer("all").rejected(X_seen) if len(X_seen) else None
+    row["seen_rejected_all"] = None if rejected is None else float(rejected.mean())
+    return row
+
+
+def held(row: Row) -> bool:
+    """Say whether what was reached lies in the interval that was told."""
+    low, high = row["expected_low"], row["expected_high"]
+    return bool(low - 1e-9 <= row["reached_unseen"] <= high + 1e-9)
+
+
+COLUMNS = (
+    "table, method",
+    "H, plain",
+    "H, calibrated",
+    "H, best bias",
+    "lost to it, points",
+    "unseen rejected, all",
+    "unseen rejected, alone",
+    "seen rejected",
+    "strangers rejected, all",
+    "strangers rejected, alone",
+    "told − reached",
+    "intervals that held",
+    "CPU of the fit, × plain",
+)
+NOTE = (
+    "Means over draws, rejected in %: among all fifteen classes, and with the four unseen ones "
+    "alone as candidates. Best bias: the one that the test samples like best. Told − reached: of "
+    "the accuracy among unseen classes."
+)
+REJECTED = ("unseen_rejected_all", "unseen_rejected_alone", "seen_rejected_all")
+STRANGE = ("strangers_rejected_all", "strangers_rejected_alone")
+RANGES = {
+    "H, calibrated": ("calibrated_harmonic_mean", short),
+    "unseen rejected, alone": ("unseen_rejected_alone", lambda share: f"{100 * share:.0f}"),
+    "strangers told from unseen, AUROC": ("expected_auroc_all", short),
+}
+
+
+def newcomer_tables(rows: Iterable[Row]) -> list[Table]:
+    """Return means over draws by table and method, and the range of single draws."""
+    mine = select(rows, kind="newcomer")
+    done = select(mine, status="ok")
+    if not done:
+        return []
+    groups = {f"{g[0]['parameter_table']}, {_name(g[0])}": g for g in _by_table(done)}
+    groups |= {_name(g[0]): g for g in grouped(done, "method").values()}
+    body = tuple((title, *_means(group)) for title, group in groups.items())
+    ranges = tuple(
+        (title, *(_range(group, *told) for told in RANGES.values()))
+        for title, group in groups.items()
+    )
+    columns = ("table, method", *RANGES)
+    ranged = ("Lowest to highest draw; rejected in %; AUROC as the fit told it.",)
+    return [
+        Table("newcomer", "A first model", COLUMNS, body, (NOTE, *failures(mine))),
+        Table("newcomer-ranges", "A first model, single draws", columns, ranges, ranged),
+    ]
+
+
+def _by_table(rows: Iterable[Row]) -> Iterable[list[Row]]:
+    return grouped(rows, "method", "parameter_table").values()
+
+
+def _name(row: Row) -> str:
+    return method_title(row["method"])
+
+
+def _means(rows: Sequence[Row]) -> tuple[str, ...]:
+    plain, calibrated, best = (
+        _mean(rows, f"{way}_harmonic_mean") for way in ("plain", "calibrated", "best")
+    )
+    cost = _mean(rows, "calibrated_fit_cpu_seconds") / _mean(rows, "plain_fit_cpu_seconds")
+    return (
+        *map(short, (plain, calibrated, best)),
+        f"{100 * (best - calibrated):.1f}",
+        *(_share(rows, key) for key in (*REJECTED, *STRANGE)),
+        *_expectations(rows),
+        f"{cost:.1f}",
+    )
+
+
+def _mean(rows: Sequence[Row], key: str) -> float:
+    return float(np.mean([row[key] for row in rows]))
+
+
+def _share(rows: Sequence[Row], key: str) -> str:
+    """Return a mean in percent, of the rows that have one."""
+    values = [row[key] for row in rows if row[key] is not None]
+    return f"{100 * np.mean(values):.0f}" if values else "–"
+
+
+def _expectations(rows: Sequence[Row]) -> tuple[str, str]:
+    gap = _mean(rows, "expected_unseen") - _mean(rows, "reached_unseen")
+    return f"{gap:+.3f}".replace("0.", "."), f"{sum(map(held, rows))} of {len(rows)}"
+
+
+def _range(rows: Sequence[Row], key: str, form: Callable[[float], str]) -> str:
+    values = [row[key] for row in rows]
+    return f"{form(min(values))} to {form(max(values))}"
+
+
+def promise_tables(rows: Iterable[Row]) -> list[Table]:
+    """Return what is rejected and whether intervals held, by number of classes and method."""
+    mine = select(rows, kind="promises")
+    done = select(mine, status="ok")
+    if not done:
+        return []
+    found = grouped(done, "parameter_n_seen", "parameter_n_unseen", "method")
+    groups = {f"{seen} + {new}, {_name(g[0])}": g for (seen, new, _), g in found.items()}
+    body = []
+    for title, group in (groups | {"all": done}).items():
+        shares = (_share(group, key) for key in REJECTED)
+        body.append((title, str(len(group)), *shares, *_expectations(group)))
+    columns = ("classes, method", "problems", *COLUMNS[5:8], *COLUMNS[10:12])
+    notes = (
+        "Classes: seen + unseen. Rejected in %, means over problems: of samples of unseen classes "
+        "among all candidates and among unseen ones, and of samples of seen classes.",
+        *failures(mine),
+    )
+    return [Table("promises", "What a fit promises", columns, tuple(body), notes)]
+
+
+TABLES = {"newcomer": newcomer_tables, "promises": promise_tables}
