@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.serve.studio.conftest import Visitor
-from zslearn.encoders import Store
+from zslearn.encoders import EncoderIdentity, Store, remember_encoder
 from zslearn.encoders.pictures import read_rgb, write_png
 from zslearn.exceptions import InvalidInputError, MissingFileError
 from zslearn.persistence import save
@@ -111,6 +111,18 @@ def test_what_cannot_be_opened_is_said_in_one_line(photos, tmp_path):
         open_studio(Source(str(photos / "pictures"), project=tmp_path / "p.project"))
     with pytest.raises(InvalidInputError, match=r"there is no file .*; give the folder"):
         open_studio(Source("animals", pictures=tmp_path, project=tmp_path / "p.project"))
+
+
+def test_a_model_of_texts_is_refused_for_pictures_before_anything_is_encoded(photos, tmp_path):
+    table = Signatures(["a", "b"], np.eye(2))
+    clf = SAEClassifier(table, lam=1.0).fit(np.eye(2), ["a", "b"])
+    remember_encoder(clf, EncoderIdentity("minilm", "0" * 64, {}, "text"))
+    save(clf, tmp_path / "model.zsl")
+    source = Source(
+        str(photos / "pictures"), model=tmp_path / "model.zsl", project=tmp_path / "p.project"
+    )
+    with pytest.raises(InvalidInputError, match=r"model\.zsl is a model of texts, and .* pictures"):
+        prepare(source)
 
 
 def test_a_failure_is_told_to_the_page(photos, tmp_path):

@@ -190,8 +190,15 @@ def holds_pictures(folder: Path) -> bool:
 def check_samples(source: Source) -> None:
     """Find what is wrong with the samples or their classes before anything is encoded."""
     found = find_samples(source)
-    if source.model is not None:
-        return  # its classes are those of the model
+    if source.model is not None:  # its classes are those of the model
+        wanted, unit = encoder_of_model(load(source.model)), unit_of(found)
+        if wanted is not None and (wanted.kind == "text") != (unit == "text"):
+            made = "texts" if wanted.kind == "text" else "pictures"
+            raise InvalidInputError(
+                f"{source.model} is a model of {made}, and {source.data} holds {unit}s; give "
+                f"{made}, or a model of {unit}s."
+            )
+        return
     labels = [sample.label for sample in found if sample.label is not None]
     if source.named is None and is_table(source.data):
         check_classes(labels or None, labels, source.data, "text")
