@@ -103,6 +103,9 @@ def test_the_automatic_choice_is_measured_beside_every_member():
     assert row["taken"] in row["series"]["alone"]
     assert row["reached_unseen"] == pytest.approx(row["series"]["alone"][row["taken"]], abs=0.02)
     table, among = make_tables([row], ["auto"])["auto"]
+    assert table.cell("all", "warned") == "0"
+    told = row | {"warnings": ["guessing .33: the signatures say nothing that these features show"]}
+    assert make_tables([told], ["auto"])["auto"][0].cell("all", "warned") == "1"
     assert table.rows[0][0] == "few classes"
     assert table.rows[-1][0] == "all"
     assert among.rows[0][0] == "1"

@@ -231,6 +231,7 @@ COLUMNS = (
     "best member",
     "expected",
     "intervals that hold",
+    "warned",
     "rejected",
     "CPU s",
     "CPU s of prototype regression",
@@ -248,7 +249,8 @@ def auto_tables(rows: Iterable[Row]) -> list[Table]:
     notes = (
         "Per-class accuracy on the unseen classes, means over problems. Plain leader: the member "
         "with the highest accuracy on held-out classes; best member: the one that is best on the "
-        "unseen classes, which nobody knows before.",
+        "unseen classes, which nobody knows before. Warned: fits that were told not to be better "
+        "than guessing.",
         *failures(mine),
     )
     among = (
@@ -272,6 +274,11 @@ def _holds(row: Row, among: str = "unseen") -> bool:
     """Say whether the accuracy reached is in the interval that was expected."""
     low, _, high = row["series"]["expected"][among]
     return bool(low - 1e-9 <= row[f"reached_{among}"] <= high + 1e-9)
+
+
+def _warned(row: Row) -> bool:
+    """Say whether the fit warned that nothing can be learned from the signatures."""
+    return any("the signatures say nothing" in told for told in row.get("warnings", ()))
 
 
 def _reached_by(row: Row) -> dict[str, float]:
@@ -298,6 +305,7 @@ def _line(name: str, rows: Sequence[Row], taken: bool = True) -> tuple[str, ...]
         ),
         short(_mean(row["series"]["expected"]["unseen"][1] for row in rows)),
         f"{sum(map(_holds, rows))} of {len(rows)}",
+        str(sum(map(_warned, rows))),
         short(_mean(row["rejected_unseen"] for row in rows)),
         f"{_mean(row['fit_cpu_seconds'] for row in rows):.1f}",
         f"{_mean(row['recommended_cpu_seconds'] for row in rows):.1f}",
