@@ -5,7 +5,7 @@ import re
 import pytest
 
 from zslearn.reproduce import make_tables, published_values
-from zslearn.reproduce.paper import CLUSTERING, LARGE_PLACES, PLACES, SMALL
+from zslearn.reproduce.paper import CLUSTERING, FLOWERS, LARGE_PLACES, PLACES, SMALL
 from zslearn.reproduce.tables import PAPER
 
 # Rows of the paper's tables, and its columns of values (without ours).
@@ -116,3 +116,12 @@ def test_a_learner_that_some_splits_lack_says_on_how_many_it_was_measured():
     assert tables["paper-table-8"].cell("LMNN", "how ours is trained").endswith(", 1 of 2 splits")
     assert "splits" not in tables["paper-table-8"].cell("SAE", "how ours is trained")
     assert [line[0] for line in tables["flowers"].rows][1].endswith(", 1 of 2 splits")
+
+
+def test_a_reason_stands_under_a_table_only_where_a_cell_refers_to_it():
+    one = {"setting": 1.0, "loss": 0.8, "seconds": 0.1}
+    test = [one | {"learner": name, "reading": reading} for name in FLOWERS for reading in READ]
+    row = {"key": "a", "kind": "flowers", "seed": 0, "status": "ok", "parameter_height": 100}
+    for entries, reasons in ((test, []), (test[2:], ["¹ not run."])):
+        (table,) = make_tables([row | {"series": {"test": entries}}], [PAPER])[PAPER]
+        assert list(table.notes[1:]) == reasons

@@ -603,17 +603,17 @@ def _flowers(rows: Sequence[Row]) -> Table:
         )
         mine = select(entries, learner=method)
         took = [one["seconds"] for one in mine if one.get("seconds") is not None]
-        lost = notes.empty("not run")
         body.append(
             (
                 loss.title,
                 f"{loss.text} ± {spreads[method]}",
                 *(
-                    spread([one["loss"] for one in select(mine, reading=reading)]) or lost
+                    spread([one["loss"] for one in select(mine, reading=reading)])
+                    or notes.empty("not run")
                     for reading in ("background", "drop")
                 ),
                 _duration(time.value),
-                f"{seconds(float(np.mean(took)))} s" if took else lost,
+                f"{seconds(float(np.mean(took)))} s" if took else notes.empty("not run"),
                 how + (some_splits(mine, len(done)) if mine else ""),
             )
         )
