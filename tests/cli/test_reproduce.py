@@ -25,6 +25,17 @@ def test_runs_write_tables_and_a_report_and_are_not_repeated(run, tmp_path):
     assert json.loads(again.stdout)[0]["method"] == "lda"
 
 
+def test_tables_do_not_depend_on_the_order_in_which_runs_finished(run, tmp_path):
+    arguments = ("reproduce", "splits-hard", "--quick", "--no-plots", "--methods", "eszsl,rrzsl")
+    first = run(*arguments, "--out", tmp_path)
+    assert first.exit_code == 0, first.output
+    file = tmp_path / "results.jsonl"
+    file.write_text("".join(reversed(file.read_text().splitlines(keepends=True))))
+    again = run(*arguments, "--out", tmp_path)
+    assert "2 runs, 2 of them done already." in again.stderr
+    assert again.stdout == first.stdout
+
+
 def test_wrong_names_and_places_are_refused(refused, tmp_path, monkeypatch):
     monkeypatch.delenv("ZSLEARN_DATA", raising=False)
     assert "Did you mean 'gzsl'?" in refused("reproduce", "gzs")

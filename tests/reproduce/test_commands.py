@@ -36,7 +36,7 @@ def test_what_the_program_prints_is_kept_with_how_often_it_is_right(intents):
     fit, predict = (line for line in text.splitlines() if line.startswith("$ "))
     assert fit.startswith("$ zslearn fit tickets.csv --text text --labels category --classes ")
     assert predict == (
-        "$ zslearn predict model.zsl 'Where can I buy a horse?' --reject 'none of these'"
+        '$ zslearn predict model.zsl "Where can I buy a horse?" --reject "none of these"'
     )
     assert "read    75 texts in tickets.csv" in text
     assert "on 15 seen classes; 5 unseen" in text

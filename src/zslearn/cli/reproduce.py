@@ -87,7 +87,7 @@ def reproduce(
     click.echo(f"{len(runs)} runs, {done} of them done already.", err=True)
     jobs = options["jobs"] or min(cores(), MOST_JOBS)
     run_experiments(runs, results, jobs=jobs, repeat_failed=options["repeat_failed"], report=_tell)
-    tables = _write(results, folder, plots=not options["no_plots"])
+    tables = _write(results, runs, folder, plots=not options["no_plots"])
     rows = [results.find(run.key) or {} for run in runs]
     if as_json:
         echo_json(rows)
@@ -154,12 +154,18 @@ def _tell(number: int, total: int, run: Run, row: dict[str, Any]) -> None:
     click.echo(f"[{number}/{total}] {run}: {outcome}{took}", err=True)
 
 
-def _write(results: ResultsFile, folder: Path, *, plots: bool) -> dict[str, list[Table]]:
-    """Make every file from the results file alone; return the tables by experiment."""
+def _write(
+    results: ResultsFile, runs: list[Run], folder: Path, *, plots: bool
+) -> dict[str, list[Table]]:
+    """Make every file from the results file alone; return the tables by experiment.
+
+    Runs finish in any order; their rows are shown in that of the plan.
+    """
     from zslearn.reproduce import make_tables
     from zslearn.reproduce.report import write_files
 
-    rows = results.rows()
+    place = {run.key: number for number, run in enumerate(runs)}
+    rows = sorted(results.rows(), key=lambda row: place.get(row["key"], len(place)))
     tables = make_tables(rows)
     try:
         write_files(tables, _pictures(rows) if plots else [], rows, folder)

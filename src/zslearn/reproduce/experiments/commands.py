@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -37,7 +36,7 @@ def measure(run: Run) -> dict[str, Any]:
         folder = Path(place)
         fit, ask, more = STORIES[run.parameters["story"]](folder, Path(run.data.path))
         shown = [[*fit, "--save", MODEL], ["predict", MODEL, *ask]]
-        transcript = [f"$ zslearn {shlex.join(words)}\n{_typed(folder, words)}" for words in shown]
+        transcript = [f"$ zslearn {_line(words)}\n{_typed(folder, words)}" for words in shown]
         _typed(folder, [*fit, "--no-calibrate", "--save", PLAIN])
         reached = {
             name: json.loads(_typed(folder, ["evaluate", model, *more, "--json"]))
@@ -49,12 +48,17 @@ def measure(run: Run) -> dict[str, Any]:
     return row | {"series": {"transcript": "".join(transcript)}}
 
 
+def _line(words: Sequence[str]) -> str:
+    """Return words as they are typed in any shell: those with spaces in double quotes."""
+    return " ".join(f'"{word}"' if " " in word else word for word in words)
+
+
 def _typed(folder: Path, words: Sequence[str]) -> str:
     """Run the program in a folder and return what it printed."""
     program = [sys.executable, "-m", "zslearn", *words]
     done = subprocess.run(program, cwd=folder, capture_output=True, text=True)
     if done.returncode:
-        raise ZslearnError(f"zslearn {shlex.join(words)}: {done.stderr.strip()}")
+        raise ZslearnError(f"zslearn {_line(words)}: {done.stderr.strip()}")
     return done.stdout
 
 

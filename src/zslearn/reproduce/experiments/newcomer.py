@@ -21,7 +21,16 @@ from zslearn.encoders import TextEncoder, read_descriptions
 from zslearn.metrics import harmonic_mean, per_class_accuracy, seen_unseen_curve
 from zslearn.reproduce.experiments.auto import some_texts
 from zslearn.reproduce.specification import Run
-from zslearn.reproduce.tables import Row, Table, failures, grouped, method_title, select, short
+from zslearn.reproduce.tables import (
+    Row,
+    Table,
+    by_method,
+    failures,
+    grouped,
+    method_title,
+    select,
+    short,
+)
 from zslearn.signatures import Signatures
 from zslearn.zero_shot import CalibratedStacking, make_classifier
 
@@ -170,22 +179,19 @@ COLUMNS = (
     "H, calibrated",
     "H, best bias",
     "lost to it, points",
-    "unseen rejected, all",
-    "unseen rejected, alone",
+    "unseen rejected",
     "seen rejected",
-    "strangers rejected, all",
-    "strangers rejected, alone",
+    "strangers rejected",
     "told − reached",
     "intervals that held",
     "CPU of the fit, × plain",
 )
 NOTE = (
-    "Means over draws, rejected in %: among all fifteen classes, and with the four unseen ones "
-    "alone as candidates. Best bias: the one that the test samples like best. Told − reached: of "
-    "the accuracy among unseen classes."
+    "Means over draws. Rejected in %, where two figures stand: with all fifteen classes as "
+    "candidates / with the four unseen ones alone. Best bias: the one that the test samples like "
+    "best. Told − reached: of the accuracy among unseen classes."
 )
-REJECTED = ("unseen_rejected_all", "unseen_rejected_alone", "seen_rejected_all")
-STRANGE = ("strangers_rejected_all", "strangers_rejected_alone")
+WRITTEN = ("15 traits", "85 attributes", "sentences")
 RANGES = {
     "H, calibrated": ("calibrated_harmonic_mean", short),
     "unseen rejected, alone": ("unseen_rejected_alone", lambda share: f"{100 * share:.0f}"),
@@ -199,8 +205,12 @@ def newcomer_tables(rows: Iterable[Row]) -> list[Table]:
     done = select(mine, status="ok")
     if not done:
         return []
-    groups = {f"{g[0]['parameter_table']}, {_name(g[0])}": g for g in _by_table(done)}
-    groups |= {_name(g[0]): g for g in grouped(done, "method").values()}
+    groups = {
+        f"{table}, {method_title(method)}": mine
+        for table in WRITTEN
+        for method, mine in by_method(select(done, parameter_table=table)).items()
+    }
+    groups |= {method_title(method): mine for method, mine in by_method(done).items()}
     body = tuple((title, *_means(group)) for title, group in groups.items())
     ranges = tuple(
         (title, *(_range(group, *told) for told in RANGES.values()))
@@ -214,14 +224,6 @@ def newcomer_tables(rows: Iterable[Row]) -> list[Table]:
     ]
 
 
-def _by_table(rows: Iterable[Row]) -> Iterable[list[Row]]:
-    return grouped(rows, "method", "parameter_table").values()
-
-
-def _name(row: Row) -> str:
-    return method_title(row["method"])
-
-
 def _means(rows: Sequence[Row]) -> tuple[str, ...]:
     plain, calibrated, best = (
         _mean(rows, f"{way}_harmonic_mean") for way in ("plain", "calibrated", "best")
@@ -230,7 +232,9 @@ def _means(rows: Sequence[Row]) -> tuple[str, ...]:
     return (
         *map(short, (plain, calibrated, best)),
         f"{100 * (best - calibrated):.1f}",
-        *(_share(rows, key) for key in (*REJECTED, *STRANGE)),
+        _shares(rows, "unseen"),
+        _share(rows, "seen_rejected_all"),
+        _shares(rows, "strangers"),
         *_expectations(rows),
         f"{cost:.1f}",
     )
@@ -238,6 +242,10 @@ def _means(rows: Sequence[Row]) -> tuple[str, ...]:
 
 def _mean(rows: Sequence[Row], key: str) -> float:
     return float(np.mean([row[key] for row in rows]))
+
+
+def _shares(rows: Sequence[Row], who: str) -> str:
+    return " / ".join(_share(rows, f"{who}_rejected_{key}") for key, _ in BOTH)
 
 
 def _share(rows: Sequence[Row], key: str) -> str:
@@ -262,16 +270,27 @@ def promise_tables(rows: Iterable[Row]) -> list[Table]:
     done = select(mine, status="ok")
     if not done:
         return []
-    found = grouped(done, "parameter_n_seen", "parameter_n_unseen", "method")
-    groups = {f"{seen} + {new}, {_name(g[0])}": g for (seen, new, _), g in found.items()}
-    body = []
-    for title, group in (groups | {"all": done}).items():
-        shares = (_share(group, key) for key in REJECTED)
-        body.append((title, str(len(group)), *shares, *_expectations(group)))
-    columns = ("classes, method", "problems", *COLUMNS[5:8], *COLUMNS[10:12])
+    groups = {
+        f"{seen} + {unseen}, {method_title(method)}": group
+        for (seen, unseen), size in sorted(
+            grouped(done, "parameter_n_seen", "parameter_n_unseen").items()
+        )
+        for method, group in by_method(size).items()
+    }
+    body = [
+        (
+            title,
+            str(len(group)),
+            _shares(group, "unseen"),
+            _share(group, "seen_rejected_all"),
+            *_expectations(group),
+        )
+        for title, group in (groups | {"all": done}).items()
+    ]
+    columns = ("classes, method", "problems", "unseen rejected", "seen rejected", *COLUMNS[8:10])
     notes = (
         "Classes: seen + unseen. Rejected in %, means over problems: of samples of unseen classes "
-        "among all candidates and among unseen ones, and of samples of seen classes.",
+        "with all classes as candidates / with the unseen ones alone, and of samples of seen ones.",
         *failures(mine),
     )
     return [Table("promises", "What a fit promises", columns, tuple(body), notes)]
