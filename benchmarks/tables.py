@@ -182,6 +182,36 @@ def serve() -> Table:
     return Table("serve", "Requests per second", columns, tuple(body))
 
 
+def serve_ratios() -> Table:
+    """Return how many times the requests of each peer the server answers."""
+    found = [row for row in rows("serve") if "requests_per_second" in row and not row["binary"]]
+    speeds = {
+        (row["server"], row["rows"], row["connections"]): row["requests_per_second"]
+        for row in found
+    }
+    kinds = list(dict.fromkeys((row["rows"], row["connections"]) for row in found))
+    ours = "zslearn serve"
+    body = [
+        (peer, *(f"{speeds[(ours, *kind)] / speeds[(peer, *kind)]:.1f}" for kind in kinds))
+        for peer in dict.fromkeys(row["server"] for row in found)
+        if peer != ours
+    ]
+    columns = (f"{n} row{'s' * (n > 1)}, {c} connection{'s' * (c > 1)}" for n, c in kinds)
+    return Table("serve-ratios", "Requests, times those of a peer", ("peer", *columns), tuple(body))
+
+
+def encoding() -> Table:
+    """Return how long texts take from their letters to answers."""
+    body = []
+    for name in ("texts", "texts-22000-140"):
+        for row in rows(name):
+            whole = row["seconds"]["ours"] + row["seconds"]["fit and predict"]
+            whole += row["seconds"]["opening"]
+            body.append((f"{row['texts']:,}", f"{whole:.1f}", f"{row['share']:.2f}"))
+    columns = ("texts", "seconds", "share of the bare session")
+    return Table("encoding", "Texts, encoded, learned and answered", columns, tuple(body))
+
+
 def studio() -> Table:
     body = [
         (
@@ -222,4 +252,7 @@ def trust() -> Table:
 
 def tables() -> list[Table]:
     """Return every table."""
-    return [fit(), small(), busy(), serve(), studio(), trust(), scale()]
+    return [
+        *(fit(), small(), busy(), serve(), serve_ratios(), encoding()),
+        *(studio(), trust(), scale()),
+    ]

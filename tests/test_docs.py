@@ -79,8 +79,8 @@ def filler():
 
 @pytest.fixture(scope="module")
 def made(filler):
-    """Tables and plots of the rows of the repository."""
-    return filler.tables_and_plots(filler.RESULTS)
+    """Tables, plots and outputs of the rows of the repository."""
+    return filler.shown(filler.RESULTS)
 
 
 def test_tables_values_and_pictures_of_pages_are_those_of_the_rows(filler, made):
@@ -99,12 +99,17 @@ def test_a_figure_changed_by_hand_is_noticed(filler, made, tmp_path, monkeypatch
     assert filler.stale(*made) == ["README.md"]
     assert filler.stale(*made, write=True) == ["README.md"]
     assert changed.read_text(encoding="utf-8") == text
+    told = re.search(r"expect  on unseen classes (\d+) %", text)
+    changed.write_text(text[: told.start(1)] + "99" + text[told.end(1) :], encoding="utf-8")
+    assert filler.stale(*made) == ["README.md"]
 
 
 def test_values_in_sentences_are_filled_without_their_deviation(filler):
     table = Table("t", "T", ("method", "acc."), (("SAE", "61.4 ± 0.3"),), ("so",))
     page = "has <!-- value: t | SAE | acc. -->7<!-- end --> %\n<!-- table: t, with notes -->\n"
-    filled = filler.filled(page + "old\n<!-- end of table -->\n", {"t": table}, "page")
+    page += "old\n<!-- end of table -->\n<!-- output: s -->\n<!-- end of output -->\n"
+    filled = filler.filled(page, {"t": table}, {"s": "$ zslearn\nread\n"}, "page")
+    assert "<!-- output: s -->\n```console\n$ zslearn\nread\n```\n<!-- end of" in filled
     assert "has <!-- value: t | SAE | acc. -->61.4<!-- end --> %" in filled
     assert "| SAE | 61.4 ± 0.3 |\n\n- so\n<!-- end of table -->" in filled
     for wrong, says in (
@@ -112,6 +117,7 @@ def test_values_in_sentences_are_filled_without_their_deviation(filler):
         ("<!-- table: t -->\n", "1 marks without an end"),
         ("a <!-- value: t | sae | acc. --><!-- end -->", "t has no row 'sae'"),
         ("<!-- value: t | SAE | acc. --><!-- end -->", "would not be Markdown"),
+        ("<!-- output: u -->\n<!-- end of output -->", "the commands of 'u' print, which no row"),
     ):
         with pytest.raises(SystemExit, match=says):
-            filler.filled(wrong, {"t": table}, "page")
+            filler.filled(wrong, {"t": table}, {}, "page")
