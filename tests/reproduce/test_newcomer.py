@@ -81,14 +81,14 @@ def test_tables_tell_means_ranges_and_how_many_intervals_held(first):
     other = row | {"seed": 213, "calibrated_harmonic_mean": 0.1, "best_harmonic_mean": 0.5}
     other |= {"reached_unseen": 0.4, "expected_low": 0.5, "expected_unseen": 0.6}
     other |= {"expected_high": 0.7, "unseen_rejected_alone": 0.25}
-    means, ranges = make_tables([row, other], ["newcomer"])["newcomer"]
+    reached, told = make_tables([row, other], ["newcomer"])["newcomer"]
     title = "85 attributes, SAE (decoder)"
     held = row["expected_low"] <= row["reached_unseen"] <= row["expected_high"]
-    assert means.cell(title, "intervals that held") == f"{int(held)} of 2"
+    assert told.cell(title, "intervals that held") == f"{int(held)} of 2"
     gap = 50 * (row["best_harmonic_mean"] - row["calibrated_harmonic_mean"] + 0.4)
-    assert float(means.cell(title, "lost to it, points")) == pytest.approx(gap, abs=0.05)
-    assert ranges.cell(title, "H, calibrated").startswith(".100 to ")
-    assert ranges.cell("SAE (decoder)", "unseen rejected, alone").endswith(" to 25")
+    assert float(reached.cell(title, "lost to it, points")) == pytest.approx(gap, abs=0.05)
+    assert reached.cell(title, "single draws").startswith(".100 to ")
+    assert told.cell("SAE (decoder)", "alone, single draws").endswith(" to 25")
     many = {"kind": "promises", "parameter_n_seen": 30, "parameter_n_unseen": 10}
     few = many | {"parameter_n_seen": 11, "parameter_n_unseen": 4, "seen_rejected_all": None}
     rows = [row | many, other | many, other | many | few]
