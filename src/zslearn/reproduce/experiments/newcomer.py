@@ -8,8 +8,6 @@ generated problems. Both learn by `CalibratedStacking` as ``zslearn fit`` does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
-from importlib.resources import as_file, files
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -17,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zslearn.datasets import load_animals, make_family
-from zslearn.encoders import TextEncoder, read_descriptions
 from zslearn.metrics import harmonic_mean, per_class_accuracy, seen_unseen_curve
 from zslearn.reproduce.experiments.auto import some_texts
+from zslearn.reproduce.experiments.words import described_animals
 from zslearn.reproduce.specification import Run
 from zslearn.reproduce.tables import (
     Row,
@@ -77,20 +75,13 @@ def described(kind: str, classes: Sequence[str]) -> Signatures:
     of the whole table, as the authors of AwA did it.
     """
     if kind == "sentences":
-        return _sentences().subset(classes)
+        return described_animals().subset(classes)
     table = load_animals().signatures
     if kind == "85 attributes":
         return table.subset(classes)
     answers = (table.subset(classes).vectors > table.vectors.mean()).astype(float)
     even = np.argsort(np.abs(answers.mean(axis=0) - 0.5), kind="stable")[:N_TRAITS]
     return Signatures(classes, answers[:, even])
-
-
-@cache
-def _sentences() -> Signatures:
-    place = files("zslearn.reproduce").joinpath("data/animal_descriptions.csv")
-    with as_file(place) as path:
-        return Signatures.from_texts(read_descriptions(path), TextEncoder())
 
 
 def _first_model(run: Run) -> dict[str, Any]:

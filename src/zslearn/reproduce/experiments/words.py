@@ -64,14 +64,20 @@ def _table(kind: str, folder: str) -> Signatures:
         with np.load(Path(folder) / "animals28_effnet_lite2.npz", allow_pickle=False) as file:
             table = Signatures(file["class_names"], file["S_wordvec1000"])
     elif kind == "descriptions":
-        place = files("zslearn.reproduce").joinpath("data/animal_descriptions.csv")
-        with as_file(place) as path:
-            table = Signatures.from_texts(read_descriptions(path), TextEncoder())
+        table = described_animals()
     else:
         templates = TEMPLATES if kind == "names in a sentence" else ("{}",)
         spoken = {name: spell_out(name) for name in names}
         table = Signatures.from_texts(spoken, TextEncoder(), templates=templates)
     return table.subset(names)
+
+
+@cache
+def described_animals() -> Signatures:
+    """Return the names and sentences of the 28 classes, encoded."""
+    place = files("zslearn.reproduce").joinpath("data/animal_descriptions.csv")
+    with as_file(place) as path:
+        return Signatures.from_texts(read_descriptions(path), TextEncoder())
 
 
 def word_tables(rows: Iterable[Row]) -> list[Table]:
